@@ -1,0 +1,23 @@
+# Every third-party library under one name, whatever its version calls its target.
+find_package(Threads REQUIRED)
+find_package(Boost 1.81 REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(simdjson REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(prometheus-cpp REQUIRED COMPONENTS core)
+
+# Asio and Beast are compiled once, in src/runtime/asio.cpp and beast.cpp, not in every file.
+add_library(weir_asio INTERFACE)
+target_link_libraries(weir_asio INTERFACE Boost::headers Threads::Threads OpenSSL::SSL)
+target_compile_definitions(weir_asio INTERFACE
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_ASIO_NO_TS_EXECUTORS)
+
+add_library(weir_yaml INTERFACE)
+if(TARGET yaml-cpp::yaml-cpp)
+  target_link_libraries(weir_yaml INTERFACE yaml-cpp::yaml-cpp)
+else()
+  target_link_libraries(weir_yaml INTERFACE yaml-cpp)
+endif()

@@ -1,0 +1,154 @@
+// What an operator can set: plain structs with their defaults. Loaded and judged in load.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/secret.hpp"
+#include "core/time.hpp"
+
+namespace weir::config {
+
+using core::Duration;
+using core::Secret;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr std::size_t kKiB = 1024;
+constexpr std::size_t kMiB = 1024 * kKiB;
+
+// An address to listen on: an IP literal (v6 without brackets) or `localhost`, and a port; port 0
+// asks the system for a free one.
+struct Endpoint {
+    std::string host;
+    std::uint16_t port = 0;
+
+    bool is_loopback() const;
+    std::string to_string() const;  // `127.0.0.1:8545`, `[::1]:8545`
+    friend bool operator==(const Endpoint&, const Endpoint&) = default;
+};
+
+struct Server {
+    std::vector<Endpoint> listen = {{"127.0.0.1", 8545}};
+    unsigned threads = 0;  // 0: the CPUs this process may use
+    std::vector<std::string> allowed_hosts;
+    std::vector<std::string> cors_origins;
+    std::size_t max_body = 5 * kMiB;
+    std::size_t max_batch = 1000;
+    std::size_t max_depth = 512;
+    std::size_t max_header = 16 * kKiB;
+    std::size_t max_connections = 10000;
+    std::size_t max_in_flight = 4096;
+    std::size_t max_buffered = 512 * kMiB;
+    Duration header_timeout = seconds(10);
+    Duration body_timeout = seconds(30);
+    Duration idle_timeout = seconds(75);
+    Duration drain_delay = seconds(5);
+    Duration drain_timeout = seconds(20);
+};
+
+struct Admin {
+    Endpoint listen = {"127.0.0.1", 9545};
+    Secret token;
+};
+
+enum class LogLevel { trace, debug, info, warn, error, off };
+enum class LogFormat { json, text };
+
+struct Log {
+    LogLevel level = LogLevel::info;
+    LogFormat format = LogFormat::json;
+};
+
+struct Timeouts {
+    Duration request = seconds(8);
+    Duration slow_request = seconds(60);  // logs, traces, proofs, simulations
+    Duration attempt = seconds(3);
+    Duration connect = milliseconds(1500);
+};
+
+struct Head {
+    std::optional<Duration> poll_interval;  // empty: auto
+    Duration chain_check_interval = seconds(60);
+    std::uint64_t max_lag_blocks = 3;
+    Duration max_lag_time = seconds(60);
+    std::uint64_t max_jump_blocks = 64;
+};
+
+struct Reads {
+    unsigned max_attempts = 4;
+};
+
+struct Circuit {
+    unsigned failures = 5;
+    Duration open_for = seconds(10);
+};
+
+struct UpstreamTls {
+    std::string ca_file;      // empty: the system's store
+    std::string server_name;  // empty: the URL's host
+    bool insecure = false;    // no verification at all
+};
+
+// An absolute http or https URL, taken apart. Prints as its host only.
+struct Url {
+    bool tls = false;
+    std::string host;         // IP literal (v6 without brackets) or DNS name
+    std::uint16_t port = 0;   // explicit or the scheme's
+    Secret target;            // path and query as they go on the wire, at least "/"
+    Secret authorization;     // value for an Authorization header, from the user-info; may be empty
+
+    std::string host_header() const;  // with the port where it is not the scheme's
+};
+
+struct Methods {
+    std::vector<std::string> deny;
+    std::vector<std::string> allow;  // upstreams only; empty: all
+};
+
+struct Upstream {
+    std::string name;
+    Url url;
+    unsigned tier = 0;
+    double weight = 1;
+    std::vector<std::pair<std::string, Secret>> headers;
+    UpstreamTls tls;
+    std::size_t max_in_flight = 256;
+    Methods methods;
+};
+
+struct Chain {
+    std::string name;
+    std::uint64_t chain_id = 0;
+    bool is_default = false;
+    std::optional<Duration> block_time;
+    Timeouts timeouts;
+    Head head;
+    Reads reads;
+    Circuit circuit;
+    std::size_t reply_buffer = 1 * kMiB;
+    std::size_t max_reply = 128 * kMiB;
+    std::vector<std::string> deny_methods = {"admin_*",       "engine_*",    "personal_*",
+                                             "miner_*",       "debug_setHead", "debug_start*",
+                                             "debug_stop*",   "debug_write*", "debug_set*"};
+    std::vector<std::string> read_methods;  // further methods that only read
+    std::vector<Upstream> upstreams;
+};
+
+struct Config {
+    Server server;
+    Admin admin;
+    Log log;
+    std::vector<Chain> chains;
+
+    // Every secret value met while loading (section "Promises" of the README's security notes):
+    // values from `${...}`, tokens, header values, URL user-info, query values, long path segments.
+    std::vector<Secret> secrets;
+};
+
+}  // namespace weir::config

@@ -1,0 +1,18 @@
+// Small questions about text, ASCII only, as HTTP and method names need them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace weir::core {
+
+char to_lower(char c);
+std::string to_lower(std::string_view text);
+bool iequals(std::string_view a, std::string_view b);
+std::string_view trim(std::string_view text);  // blanks and tabs at both ends
+
+// Does `text` match `pattern`, in which `*` stands for any run of characters? Case is ignored.
+// Time is linear in the product of the lengths; the pattern is an operator's, the text a client's.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+}  // namespace weir::core

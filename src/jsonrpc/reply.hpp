@@ -1,0 +1,78 @@
+// What an upstream sent back, taken apart while it passes: one checking scan, no tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/result.hpp"
+
+namespace weir::jsonrpc {
+
+// A half-open range of byte offsets; `end` is `kOpen` while the value has not been read to its end.
+struct Range {
+    static constexpr std::size_t kOpen = std::numeric_limits<std::size_t>::max();
+    std::size_t begin = 0;
+    std::size_t end = kOpen;
+
+    bool closed() const { return end != kOpen; }
+    std::string_view of(std::string_view bytes) const { return bytes.substr(begin, end - begin); }
+};
+
+// The members of one reply object. Offsets count from the first byte fed. A member that stands
+// twice, or both a result and a non-null error, makes the reply bad.
+struct Envelope {
+    std::optional<Range> id;
+    std::optional<Range> result;
+    std::optional<Range> error;
+    bool error_is_null = false;
+};
+
+// Checks one reply object as its bytes come and says where its members stand. The bytes may come
+// in pieces of any size; nothing of them is kept. Nesting is bounded by `max_depth`.
+class EnvelopeScanner {
+  public:
+    enum class State { more, complete, broken };  // complete: the value ended, only blanks after it
+
+    explicit EnvelopeScanner(std::size_t max_depth = 1024);
+    ~EnvelopeScanner();
+    EnvelopeScanner(EnvelopeScanner&&) noexcept;
+    EnvelopeScanner& operator=(EnvelopeScanner&&) noexcept;
+
+    // `broken` is final: not RFC 8259 JSON, not an object, or a duplicate member.
+    State feed(std::string_view bytes);
+    State state() const;
+    const Envelope& envelope() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// A reply read whole. `id`, `result` and `error` are raw bytes within the body; exactly one of
+// `result` and `error` is set (`error: null` beside a result is a result).
+struct Reply {
+    std::string_view id;  // empty: no id
+    std::string_view result;
+    std::string_view error;
+
+    bool is_error() const { return !error.empty(); }
+};
+
+// One reply object that fills `body`. Errors say what is wrong with it, without its bytes.
+core::Result<Reply> parse_reply(std::string_view body);
+
+// An error object's members; a part that is missing or of another type stays empty.
+struct ErrorObject {
+    std::optional<std::int64_t> code;  // a number, or a string that holds one
+    std::string message;               // decoded
+    std::string_view data;             // raw bytes
+};
+ErrorObject read_error(std::string_view error);
+
+}  // namespace weir::jsonrpc
