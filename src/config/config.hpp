@@ -1,15 +1,15 @@
 // What an operator can set: plain structs with their defaults. Loaded and judged in load.hpp.
 #pragma once
 
+#include "core/secret.hpp"
+#include "core/time.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "core/secret.hpp"
-#include "core/time.hpp"
 
 namespace weir::config {
 
@@ -98,10 +98,10 @@ struct UpstreamTls {
 // An absolute http or https URL, taken apart. Prints as its host only.
 struct Url {
     bool tls = false;
-    std::string host;         // IP literal (v6 without brackets) or DNS name
-    std::uint16_t port = 0;   // explicit or the scheme's
-    Secret target;            // path and query as they go on the wire, at least "/"
-    Secret authorization;     // value for an Authorization header, from the user-info; may be empty
+    std::string host;        // IP literal (v6 without brackets) or DNS name
+    std::uint16_t port = 0;  // explicit or the scheme's
+    Secret target;           // path and query as they go on the wire, at least "/"
+    Secret authorization;    // value for an Authorization header, from the user-info; may be empty
 
     std::string host_header() const;  // with the port where it is not the scheme's
 };
@@ -133,9 +133,9 @@ struct Chain {
     Circuit circuit;
     std::size_t reply_buffer = 1 * kMiB;
     std::size_t max_reply = 128 * kMiB;
-    std::vector<std::string> deny_methods = {"admin_*",       "engine_*",    "personal_*",
-                                             "miner_*",       "debug_setHead", "debug_start*",
-                                             "debug_stop*",   "debug_write*", "debug_set*"};
+    std::vector<std::string> deny_methods = {"admin_*",     "engine_*",      "personal_*",
+                                             "miner_*",     "debug_setHead", "debug_start*",
+                                             "debug_stop*", "debug_write*",  "debug_set*"};
     std::vector<std::string> read_methods;  // further methods that only read
     std::vector<Upstream> upstreams;
 };

@@ -1,9 +1,9 @@
 // What a function returns that can fail: a value or an error, never an exception.
 #pragma once
 
-#include <string>
-
 #include <boost/system/result.hpp>
+
+#include <string>
 
 namespace weir::core {
 

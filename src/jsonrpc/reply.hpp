@@ -1,6 +1,8 @@
 // What an upstream sent back, taken apart while it passes: one checking scan, no tree.
 #pragma once
 
+#include "core/result.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -9,8 +11,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "core/result.hpp"
 
 namespace weir::jsonrpc {
 

@@ -3,14 +3,14 @@
 // after it) before any part of it may be used.
 #pragma once
 
+#include "core/result.hpp"
+
+#include <boost/container/small_vector.hpp>
+
 #include <cstddef>
 #include <forward_list>
 #include <string>
 #include <string_view>
-
-#include <boost/container/small_vector.hpp>
-
-#include "core/result.hpp"
 
 namespace weir::jsonrpc {
 

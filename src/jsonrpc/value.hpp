@@ -1,5 +1,6 @@
 // Looking into JSON that was already checked: an element of params, a member of an object. Views of
-// raw bytes in, views of raw bytes out. Unchecked or broken input gives empty answers, never a crash.
+// raw bytes in, views of raw bytes out. Unchecked or broken input gives empty answers, never a
+// crash.
 #pragma once
 
 #include <cstddef>

@@ -1,0 +1,73 @@
+// Where the HTTP server and the request's life meet: a request that was read, a sink for its
+// answer.
+#pragma once
+
+#include "core/time.hpp"
+#include "proxy/gateway_error.hpp"
+#include "runtime/task.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace weir::proxy {
+
+// What the path names. Found before the body is read.
+struct Route {
+    std::size_t chain = 0;  // place in the configuration
+};
+
+struct ClientRequest {
+    Route route;
+    std::string_view body;
+    std::string_view request_id;  // the client's own or the server's
+    std::string_view peer;        // for the log
+    core::TimePoint received;     // when its head was complete
+};
+
+struct ResponseHead {
+    int status = 200;
+    unsigned attempts = 0;             // Weir-Attempts
+    unsigned retry_after_seconds = 0;  // 0: no Retry-After
+};
+
+// Takes one answer for one request; send() once, or begin(), write()..., end(). The server adds
+// everything that every answer has (Date, Weir-Request-Id, CORS, Connection). False: the client is
+// gone, nothing more can be sent.
+class ResponseSink {
+  public:
+    virtual ~ResponseSink() = default;
+
+    // A whole answer; the pieces go out one after another. An empty body goes with status 204.
+    virtual runtime::Task<bool> send(const ResponseHead& head,
+                                     std::span<const std::string_view> body) = 0;
+
+    // An answer that is passed on as it arrives.
+    virtual runtime::Task<bool> begin(const ResponseHead& head) = 0;
+    virtual runtime::Task<bool> write(std::span<const std::string_view> pieces) = 0;
+    virtual runtime::Task<bool> end() = 0;
+
+    // The answer cannot be completed: the client's connection is cut mid-message.
+    virtual void abort() = 0;
+};
+
+// The request's life behind the HTTP server. One per worker.
+class RequestHandler {
+  public:
+    virtual ~RequestHandler() = default;
+
+    // `path` is the target without its query. Nothing: 404.
+    virtual std::optional<Route> route(std::string_view path) const = 0;
+
+    // Returns after the answer was sent (or given up). What the request's views point to must live
+    // until then.
+    virtual runtime::Task<> handle(const ClientRequest& request, ResponseSink& sink) = 0;
+
+    // A request that the server refused by itself, for the log line and the metrics.
+    virtual void refused(const GatewayError& error, std::string_view request_id,
+                         std::string_view peer) = 0;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,54 @@
+// What is known of each JSON-RPC method: a table, looked up by name. A method that is not in it is
+// the ordinary case: unknown, so taken for a write and sent once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace weir::routing {
+
+enum class Access : std::uint8_t {
+    read,         // may be asked again and elsewhere
+    write,        // sent to one upstream, once; every unknown method is one
+    broadcast,    // a write whose transaction hash can be computed
+    make_filter,  // may be tried elsewhere; the filter stays with the upstream that made it
+    poll_filter,  // to the filter's upstream, once: an answer that is lost is gone
+    read_filter,  // to the filter's upstream, may be repeated
+    subscribe,    // needs a connection that stays; refused over HTTP
+    local,        // answered from what the gateway knows
+};
+
+// `slow`: logs, traces, proofs, simulations; has its own deadline and its own circuit.
+enum class TimeClass : std::uint8_t { fast, slow };
+
+// How a call says which block it means.
+enum class BlockParam : std::uint8_t {
+    none,
+    block,       // number, tag or EIP-1898 object at `position`; omitted means latest
+    block_hash,  // a block hash at `position`
+    log_filter,  // an eth_getLogs filter object at `position`
+    range_end,   // newestBlock of eth_feeHistory at `position`
+};
+
+struct MethodTraits {
+    std::string_view name;  // as spelled by the execution API; empty for the unknown method
+    Access access = Access::write;
+    TimeClass time_class = TimeClass::fast;
+    BlockParam block_param = BlockParam::none;
+    std::uint8_t block_position = 0;
+    std::uint16_t cost = 20;  // relative weight in units of a provider's compute units
+
+    bool known() const { return !name.empty(); }
+};
+
+// Never fails: the traits of the unknown method when the name is not in the table. The reference
+// lives as long as the program. Method names are case-sensitive.
+const MethodTraits& find_method(std::string_view name);
+
+// A small dense number for metrics and per-method tables: 0 is the unknown method.
+std::size_t method_number(const MethodTraits& traits);
+std::size_t method_count();
+const MethodTraits& method_at(std::size_t number);
+
+}  // namespace weir::routing

@@ -1,0 +1,39 @@
+// Which upstream gets a call. Pure: the snapshot, what was tried and a random number in.
+#pragma once
+
+#include "routing/snapshot.hpp"
+
+#include <bitset>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <variant>
+
+namespace weir::routing {
+
+using Tried = std::bitset<kMaxUpstreams>;
+
+struct Need {
+    std::string_view method;  // as the client wrote it
+    const MethodTraits* traits = nullptr;
+};
+
+// Why there is none.
+struct NoUpstream {
+    enum class Reason : std::uint8_t {
+        unfit,               // none is fit: wrong chain, down, drained, credentials refused
+        rate_limited,        // those that could serve cool down; `available_at` says until when
+        quota_exhausted,     // every usable one has spent its plan
+        method_unsupported,  // those that are fit lack the method
+        all_tried,           // every fit one was tried
+    } reason = Reason::unfit;
+    core::TimePoint available_at{};
+};
+
+// The lowest usable tier, then weight times score between two random fit candidates. `random` is 64
+// uniform bits.
+std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, const Need& need,
+                                               const Tried& tried, core::TimePoint now,
+                                               std::uint64_t random);
+
+}  // namespace weir::routing

@@ -1,0 +1,85 @@
+// Buffers for what peers send: pooled, contiguous, growing, and counted against one budget.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace weir::runtime {
+
+// The bytes that all buffers of the process may take together. Any thread.
+class MemoryBudget {
+  public:
+    explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
+
+    bool try_charge(std::size_t bytes);
+    void release(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
+    std::size_t used() const { return used_.load(std::memory_order_relaxed); }
+
+  private:
+    const std::size_t limit_;
+    std::atomic<std::size_t> used_ = 0;
+};
+
+class BufferPool;
+
+// A contiguous byte queue: commit at the end, consume at the front. Empty until first reserved.
+class Buffer {
+  public:
+    explicit Buffer(BufferPool& pool) : pool_(&pool) {}
+    Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+    Buffer& operator=(Buffer&& other) noexcept;
+    ~Buffer() { reset(); }
+
+    std::string_view bytes() const { return {block_.get() + begin_, end_ - begin_}; }
+    char* data() { return block_.get() + begin_; }
+    std::size_t size() const { return end_ - begin_; }
+    bool empty() const { return begin_ == end_; }
+    std::size_t capacity() const { return capacity_; }
+
+    // Makes room for `more` further bytes (at least one); moves what is held, so views into the
+    // buffer end here. False when the process's budget does not allow it.
+    bool reserve(std::size_t more);
+
+    std::span<char> room() { return {block_.get() + end_, capacity_ - end_}; }
+    void commit(std::size_t bytes) { end_ += bytes; }
+    void consume(std::size_t bytes);
+    bool append(std::string_view more);  // false as with reserve()
+    void truncate(std::size_t size) { end_ = begin_ + size; }
+    void clear() { begin_ = end_ = 0; }
+
+    // Gives the memory back.
+    void reset();
+
+  private:
+    BufferPool* pool_ = nullptr;
+    std::unique_ptr<char[]> block_;
+    std::size_t capacity_ = 0;
+    std::size_t begin_ = 0;
+    std::size_t end_ = 0;
+};
+
+// A worker's stock of base-size blocks. One thread.
+class BufferPool {
+  public:
+    static constexpr std::size_t kBlock = 16 * 1024;
+
+    explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}
+    BufferPool(const BufferPool&) = delete;
+    BufferPool& operator=(const BufferPool&) = delete;
+
+  private:
+    friend class Buffer;
+    static constexpr std::size_t kKept = 256;
+
+    std::unique_ptr<char[]> take(std::size_t capacity);  // null: over the budget
+    void give(std::unique_ptr<char[]> block, std::size_t capacity);
+
+    MemoryBudget& budget_;
+    std::vector<std::unique_ptr<char[]>> free_;
+};
+
+}  // namespace weir::runtime

@@ -1,0 +1,24 @@
+// What one thread owns: an event loop, its deadlines and its buffers.
+#pragma once
+
+#include "runtime/buffer.hpp"
+#include "runtime/deadlines.hpp"
+#include "runtime/ports.hpp"
+#include "runtime/task.hpp"
+
+namespace weir::runtime {
+
+// One per core; nothing of it is shared. `io` is made for one thread (concurrency hint 1).
+struct Worker {
+    Worker(unsigned number, Clock& time, Random& entropy, MemoryBudget& budget)
+        : index(number), clock(time), random(entropy), io(1), deadlines(io), buffers(budget) {}
+
+    unsigned index;
+    Clock& clock;
+    Random& random;
+    boost::asio::io_context io;
+    DeadlineWheel deadlines;
+    BufferPool buffers;
+};
+
+}  // namespace weir::runtime

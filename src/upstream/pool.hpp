@@ -1,0 +1,119 @@
+// What the process knows of one chain's upstreams: health, circuits, cool-downs, heads, in-flight
+// counts. One per chain for all threads; every function may be called from any thread.
+#pragma once
+
+#include "chain/observation.hpp"
+#include "config/config.hpp"
+#include "core/published.hpp"
+#include "core/time.hpp"
+#include "routing/methods.hpp"
+#include "routing/snapshot.hpp"
+#include "routing/verdict.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::upstream {
+
+// The right to have one message in flight at an upstream; given back when destroyed.
+class Permit;
+
+// One finished attempt, as health sees it.
+struct AttemptReport {
+    routing::UpstreamIndex upstream = 0;
+    std::string_view method;
+    const routing::MethodTraits* traits = nullptr;
+    routing::Verdict verdict;
+    core::Duration latency{};
+    std::uint64_t call_hash = 0;  // of method and params: a circuit needs two different calls
+    core::TimePoint at;
+};
+
+class Pool;
+
+class Permit {
+  public:
+    Permit() = default;
+    Permit(Permit&& other) noexcept;
+    Permit& operator=(Permit&& other) noexcept;
+    ~Permit();
+
+  private:
+    friend class Pool;
+    Permit(Pool& pool, routing::UpstreamIndex upstream) : pool_(&pool), upstream_(upstream) {}
+    Pool* pool_ = nullptr;
+    routing::UpstreamIndex upstream_ = 0;
+};
+
+// A row of the status page.
+struct UpstreamStatus {
+    std::string name;
+    unsigned tier = 0;
+    routing::UpstreamState state = routing::UpstreamState::unknown;
+    std::string reason;
+    std::optional<chain::BlockId> head;
+    std::uint64_t lag_blocks = 0;
+    double score = 0;
+    std::optional<double> success_rate;  // 0 to 1; nothing before traffic
+    std::optional<core::Duration> latency_p50;
+    std::optional<core::Duration> latency_p95;
+    std::size_t in_flight = 0;
+    std::size_t batch_limit = 0;  // 0: not known
+    core::Duration cooldown{};
+    std::uint64_t units_today = 0;
+    std::vector<std::string> unsupported_methods;
+};
+
+class Pool {
+  public:
+    Pool(const config::Chain& chain, core::TimePoint now);
+    ~Pool();
+    Pool(const Pool&) = delete;
+    Pool& operator=(const Pool&) = delete;
+
+    const config::Chain& chain() const;
+
+    // The picture that requests decide on. Per-thread readers are made from it.
+    const core::Published<routing::RoutingSnapshot>& snapshots() const;
+
+    // Nothing when the upstream is at its in-flight cap, or half-open and its trial is under way.
+    std::optional<Permit> try_acquire(routing::UpstreamIndex upstream, core::TimePoint now);
+
+    // Every attempt ends here once. Hedges that lost and attempts that the client's own leaving cut
+    // off are not reported.
+    void report(const AttemptReport& report);
+
+    // Observations by the poller. A chain id that differs puts the upstream into quarantine.
+    void observe_chain_id(routing::UpstreamIndex upstream, std::uint64_t chain_id,
+                          core::TimePoint now);
+    void observe_head(routing::UpstreamIndex upstream, const chain::Observation& observation);
+    void observe_failure(routing::UpstreamIndex upstream, const routing::Verdict& verdict,
+                         core::TimePoint now);
+
+    // Something that changes with time alone (a cool-down's end, a circuit's half-opening) is due.
+    // Returns when it next needs to be called.
+    core::TimePoint tick(core::TimePoint now);
+
+    // True once any upstream has been fit since the start; and now.
+    bool has_been_fit() const;
+    bool is_fit_now() const;
+
+    // The last call by a client, which decides how often to poll.
+    void note_client_call(core::TimePoint now);
+    core::TimePoint last_client_call() const;
+
+    std::vector<UpstreamStatus> status(core::TimePoint now) const;
+
+  private:
+    friend class Permit;
+    void release(routing::UpstreamIndex upstream);
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace weir::upstream
