@@ -25,7 +25,7 @@ struct Range {
 };
 
 // The members of one reply object. Offsets count from the first byte fed. A member that stands
-// twice, or both a result and a non-null error, makes the reply bad.
+// twice, an id that is no scalar, or both a result and a non-null error makes the reply bad.
 struct Envelope {
     std::optional<Range> id;
     std::optional<Range> result;
@@ -44,7 +44,8 @@ class EnvelopeScanner {
     EnvelopeScanner(EnvelopeScanner&&) noexcept;
     EnvelopeScanner& operator=(EnvelopeScanner&&) noexcept;
 
-    // `broken` is final: not RFC 8259 JSON, not an object, or a duplicate member.
+    // `broken` is final: not RFC 8259 JSON, not an object, or bad as `Envelope` says. A reply with
+    // neither a result nor an error may be `complete`; to judge that is the caller's part.
     State feed(std::string_view bytes);
     State state() const;
     const Envelope& envelope() const;
@@ -67,7 +68,11 @@ struct Reply {
 // One reply object that fills `body`. Errors say what is wrong with it, without its bytes.
 core::Result<Reply> parse_reply(std::string_view body);
 
-// An error object's members; a part that is missing or of another type stays empty.
+// The items of a reply array that fills `body`, each as raw bytes; the whole is checked.
+core::Result<std::vector<std::string_view>> split_array(std::string_view body);
+
+// An error object's members; a part that is missing or of another type stays empty. An error that
+// is a bare string, as some providers send it, is a message without a code.
 struct ErrorObject {
     std::optional<std::int64_t> code;  // a number, or a string that holds one
     std::string message;               // decoded

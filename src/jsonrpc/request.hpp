@@ -23,13 +23,14 @@ enum class CallFault {
 };
 
 struct Call {
-    std::string_view id;      // raw bytes as received; empty: a notification
+    std::string_view id;      // raw bytes as received; empty: none, or none that can be read
     std::string_view method;  // decoded
-    std::string_view params;  // raw bytes as received; empty: left out
+    std::string_view params;  // raw bytes as received, `null` too; empty: left out
     CallFault fault = CallFault::none;
     const char* reason = "";  // for people, when there is a fault
 
-    bool is_notification() const { return id.empty(); }
+    // Gets no answer. A faulty call is always answered, with a null id where it has none.
+    bool is_notification() const { return id.empty() && fault == CallFault::none; }
 };
 
 // Views point into the body, or into `decoded` for names that were written with escapes.
