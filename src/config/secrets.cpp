@@ -31,10 +31,11 @@ std::vector<core::Secret> Secrets::take() const {
     for (const std::string& value : values_) {
         secrets.emplace_back(value);
     }
-    std::stable_sort(secrets.begin(), secrets.end(),
-                     [](const core::Secret& a, const core::Secret& b) {
-                         return a.reveal().size() > b.reveal().size();
-                     });
+    std::sort(secrets.begin(), secrets.end(), [](const core::Secret& a, const core::Secret& b) {
+        const std::string& x = a.reveal();
+        const std::string& y = b.reveal();
+        return x.size() != y.size() ? x.size() > y.size() : x < y;
+    });
     return secrets;
 }
 

@@ -89,7 +89,7 @@ core::Result<std::string> read_host(std::string_view text) {
     if (!host || v6 != (host->find(':') != std::string::npos)) {
         return wrong("has a host that is neither a DNS name nor an IP address");
     }
-    return std::move(*host);
+    return {boost::system::in_place_value, std::move(*host)};
 }
 
 // The value of an Authorization header (RFC 7617), with its secrets.
@@ -109,7 +109,7 @@ core::Result<std::string> read_user_info(std::string_view user_info,
     }
     std::string credentials = base64(pair);
     secrets.insert(secrets.end(), {*user, *password, pair, credentials});
-    return "Basic " + std::move(credentials);
+    return {boost::system::in_place_value, "Basic " + credentials};
 }
 
 void collect_segments(std::string_view path, std::size_t least, std::vector<std::string>& secrets) {
