@@ -1,8 +1,8 @@
 #include "config/document.hpp"
 
-#include <chrono>
-
 #include "support/catch.hpp"
+
+#include <chrono>
 
 using namespace weir::config;
 
@@ -66,11 +66,15 @@ TEST_CASE("what is no plain YAML is refused with its place") {
     CHECK_THAT(refusal("~: c\n"), Contains("a key must be plain text"));
     CHECK_THAT(refusal("a: &x {b: *x}\n"), Contains("inside the value that it names"));
     CHECK_THAT(refusal("a: *nowhere\n"), Contains("not YAML"));
-    CHECK_THAT(refusal("a: 1\n\x04" "b: 2\n"), Contains("line 2, column 1: a control character"));
+    CHECK_THAT(refusal("a: 1\n\x04"
+                       "b: 2\n"),
+               Contains("line 2, column 1: a control character"));
     CHECK_THAT(refusal(std::string_view("a\0: 1\n", 7)), Contains("control character"));
     CHECK_THAT(refusal("a: \xff\n"), Contains("not UTF-8"));
     CHECK_THAT(refusal("a: \xc0\x80\n"), Contains("not UTF-8"));
-    CHECK_THAT(refusal("\xff\xfe" "a"), Contains("not UTF-8"));
+    CHECK_THAT(refusal("\xff\xfe"
+                       "a"),
+               Contains("not UTF-8"));
     CHECK_THAT(refusal("a: \t- b\n\t- c"), Contains("not YAML"));
 }
 

@@ -1,11 +1,11 @@
 // Short ways to load a configuration in a test.
 #pragma once
 
+#include "config/load.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "config/load.hpp"
 
 namespace weir::config::testing {
 

@@ -13,9 +13,26 @@ TEST_CASE("durations are a whole number and a unit") {
     CHECK(parse_duration("1h") == core::Duration(1h));
     CHECK(parse_duration("0ms") == core::Duration(0));
     CHECK(parse_duration("8760h") == core::Duration(8760h));
-    for (const char* bad :
-         {"", "5", "s", "ms", "-1s", "+1s", " 1s", "1 s", "1s ", "1.5s", "1S", "1sec", "1d", "1m30s",
-          "8761h", "18446744073709551615h", "99999999999999999999s", "1e3s", "0x1s", "\xd9\xa1s"}) {
+    for (const char* bad : {"",
+                            "5",
+                            "s",
+                            "ms",
+                            "-1s",
+                            "+1s",
+                            " 1s",
+                            "1 s",
+                            "1s ",
+                            "1.5s",
+                            "1S",
+                            "1sec",
+                            "1d",
+                            "1m30s",
+                            "8761h",
+                            "18446744073709551615h",
+                            "99999999999999999999s",
+                            "1e3s",
+                            "0x1s",
+                            "\xd9\xa1s"}) {
         INFO(bad);
         CHECK_FALSE(parse_duration(bad));
     }

@@ -1,8 +1,8 @@
 #include "config/url.hpp"
 
-#include <algorithm>
-
 #include "support/catch.hpp"
+
+#include <algorithm>
 
 using namespace weir::config;
 
@@ -70,18 +70,67 @@ TEST_CASE("user-info becomes Basic authorization") {
 }
 
 TEST_CASE("bad URLs are refused") {
-    for (const char* bad : {
-             "", "a", "a.example", "/path", "//a", "ws://a", "ftp://a", "http:a", "http:/a",
-             "http://", "http:///x", "http://?x", "http://:80", "http://a:", "http://a:0",
-             "http://a:65536", "http://a:x", "http://a:-1", "http://a:080080", "http://a#f",
-             "http://a/#f", "http://a b", "http://a/b c", " http://a", "http://a ", "http://a\n",
-             "http://a/\x01", "http://b\xc3\xbc" "cher.example", "http://a/\xc3\xbc", "http://-a",
-             "http://a-", "http://a..b", "http://.a", "http://a.", "http://a,b", "http://1.2.3",
-             "http://1.2.3.4.5", "http://256.1.1.1", "http://0x7f.1", "http://1", "http://[::1",
-             "http://::1", "http://[1.2.3.4]", "http://[g::1]", "http://[::1%25lo]", "http://[]",
-             "http://a%41", "http://u:%zz@a", "http://u%3ax:p@a", "http://u:%0d%0a@a",
-             "http://a/%zz", "http://a/%4", "http://a/{KEY}", "http://a/<KEY>", "http://a\\b",
-             "http://a/b\\c", "http://a/\"", "http://a/`", "http://a/b|c", "http://a/^"}) {
+    for (const char* bad : {"",
+                            "a",
+                            "a.example",
+                            "/path",
+                            "//a",
+                            "ws://a",
+                            "ftp://a",
+                            "http:a",
+                            "http:/a",
+                            "http://",
+                            "http:///x",
+                            "http://?x",
+                            "http://:80",
+                            "http://a:",
+                            "http://a:0",
+                            "http://a:65536",
+                            "http://a:x",
+                            "http://a:-1",
+                            "http://a:080080",
+                            "http://a#f",
+                            "http://a/#f",
+                            "http://a b",
+                            "http://a/b c",
+                            " http://a",
+                            "http://a ",
+                            "http://a\n",
+                            "http://a/\x01",
+                            "http://b\xc3\xbc"
+                            "cher.example",
+                            "http://a/\xc3\xbc",
+                            "http://-a",
+                            "http://a-",
+                            "http://a..b",
+                            "http://.a",
+                            "http://a.",
+                            "http://a,b",
+                            "http://1.2.3",
+                            "http://1.2.3.4.5",
+                            "http://256.1.1.1",
+                            "http://0x7f.1",
+                            "http://1",
+                            "http://[::1",
+                            "http://::1",
+                            "http://[1.2.3.4]",
+                            "http://[g::1]",
+                            "http://[::1%25lo]",
+                            "http://[]",
+                            "http://a%41",
+                            "http://u:%zz@a",
+                            "http://u%3ax:p@a",
+                            "http://u:%0d%0a@a",
+                            "http://a/%zz",
+                            "http://a/%4",
+                            "http://a/{KEY}",
+                            "http://a/<KEY>",
+                            "http://a\\b",
+                            "http://a/b\\c",
+                            "http://a/\"",
+                            "http://a/`",
+                            "http://a/b|c",
+                            "http://a/^"}) {
         INFO(bad);
         const auto parsed = parse_url({bad, {}});
         CHECK_FALSE(parsed.has_value());
@@ -124,8 +173,8 @@ TEST_CASE("what came from the environment is secret, but the host") {
         CHECK(parsed.url.label == "a.example");
     }
     SECTION("the host and its port") {
-        CHECK_FALSE(has(good("https://a.example:8545/", {"a.example:8545"}).secrets,
-                        "a.example:8545"));
+        CHECK_FALSE(
+            has(good("https://a.example:8545/", {"a.example:8545"}).secrets, "a.example:8545"));
     }
     SECTION("a part of the host") {
         const auto parsed = good("https://Key-01234.quiknode.pro/", {"Key-01234"});
