@@ -277,7 +277,7 @@ Kind<Secret> token() {
             return std::nullopt;
         }
         if (!text->value.empty() && !is_token(text->value)) {
-            reading.problem(path, "must be letters, digits and - . _ ~ + / = only");
+            reading.problem(path, "must be visible ASCII characters without blanks");
             return std::nullopt;
         }
         reading.secret(text->value);

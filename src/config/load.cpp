@@ -89,16 +89,18 @@ bool gives_chain(const Flags& flags) { return flags.chain_id || !flags.upstreams
 
 // Adds what the flags say to what the file said, and judges the whole.
 void complete(Reading& reading, const Flags& flags, Config& config) {
-    std::optional<std::size_t> flag_chain;
+    Origin origin;
+    origin.listen = flags.listen.empty() ? origin.listen : "--listen";
+    origin.admin = flags.admin ? "--admin" : origin.admin;
     read_addresses(reading, flags, config);
     if (gives_chain(flags)) {
-        flag_chain = config.chains.size();
+        origin.flag_chain = config.chains.size();
         config.chains.push_back(read_chain(reading, flags));
     }
     if (!reading.has_problems()) {  // a name that was refused is not one that was left out
         fill_names(config);
     }
-    judge(config, flag_chain, reading);
+    judge(config, origin, reading);
 }
 
 void read_document(Reading& reading, std::string_view yaml, const Flags& flags, Config& config) {

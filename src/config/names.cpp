@@ -100,10 +100,9 @@ bool is_header_value(std::string_view value) {
            std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-bool is_token(std::string_view token) { return !token.empty() && consists_of(token, "-._~+/="); }
-
-bool is_ip_literal(std::string_view host) {
-    return parse_ip(AF_INET, host).has_value() || parse_ip(AF_INET6, host).has_value();
+bool is_token(std::string_view token) {
+    return !token.empty() &&
+           std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
 std::optional<std::string> parse_host(std::string_view text) {

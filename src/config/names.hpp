@@ -28,7 +28,7 @@ bool is_reserved_header(std::string_view name);
 // Visible ASCII and blanks, with no blank at either end; not empty.
 bool is_header_value(std::string_view value);
 
-// The characters of a bearer token (RFC 6750 `b64token`, without its rule on `=`), not empty.
+// Visible ASCII without blanks, not empty: what fits a Bearer or Basic credential.
 bool is_token(std::string_view token);
 
 // A host in lower case: a DNS name in ASCII, or an IP literal, v6 without brackets and in its

@@ -16,36 +16,23 @@ std::string upstream_path(std::size_t chain, std::size_t upstream) {
     return chain_path(chain) + ".upstreams[" + std::to_string(upstream) + "]";
 }
 
-void judge_listeners(const Config& config, Reading& reading) {
+void judge_listeners(const Config& config, const Origin& origin, Reading& reading) {
     const auto& listen = config.server.listen;
+    const auto place = [&](std::size_t i) {
+        return listen.size() > 1 ? origin.listen + "[" + std::to_string(i) + "]" : origin.listen;
+    };
     for (std::size_t i = 0; i < listen.size(); ++i) {
         for (std::size_t k = 0; k < i; ++k) {
             if (collide(listen[i], listen[k])) {
-                reading.problem("server.listen[" + std::to_string(i) + "]",
-                                "is already taken by server.listen[" + std::to_string(k) + "]");
+                reading.problem(place(i), "is already taken by " + place(k));
                 break;
             }
         }
     }
-    for (const Endpoint& endpoint : listen) {
-        if (collide(endpoint, config.admin.listen)) {
-            reading.problem("admin.listen", "is already taken by server.listen");
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        if (collide(listen[i], config.admin.listen)) {
+            reading.problem(origin.admin, "is already taken by " + place(i));
             break;
-        }
-    }
-}
-
-void judge_limits(const Config& config, Reading& reading) {
-    if (config.server.max_buffered < config.server.max_body) {
-        reading.problem("server.max_buffered", "is less than server.max_body");
-    }
-    for (std::size_t i = 0; i < config.chains.size(); ++i) {
-        const Chain& chain = config.chains[i];
-        if (chain.max_reply < chain.reply_buffer) {
-            reading.problem(chain_path(i) + ".max_reply", "is less than reply_buffer");
-        }
-        if (config.server.max_buffered < chain.reply_buffer) {
-            reading.problem(chain_path(i) + ".reply_buffer", "is more than server.max_buffered");
         }
     }
 }
@@ -86,13 +73,13 @@ void judge_upstreams(const Chain& chain, std::size_t place, Reading& reading) {
     }
 }
 
-void judge_chains(const Config& config, std::optional<std::size_t> flag_chain, Reading& reading) {
+void judge_chains(const Config& config, const Origin& origin, Reading& reading) {
     std::map<std::string, std::size_t> names;
     std::map<std::uint64_t, std::size_t> ids;
     std::optional<std::size_t> first_default;
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
         const Chain& chain = config.chains[i];
-        const bool from_flags = flag_chain == i;
+        const bool from_flags = origin.flag_chain == i;
         const auto [id, fresh_id] = ids.emplace(chain.chain_id, i);
         if (!fresh_id && chain.chain_id != 0) {
             reading.problem(from_flags ? "--chain-id" : chain_path(i) + ".chain_id",
@@ -129,11 +116,10 @@ void fill_names(Config& config) {
     }
 }
 
-void judge(const Config& config, std::optional<std::size_t> flag_chain, Reading& reading) {
-    judge_listeners(config, reading);
-    judge_limits(config, reading);
+void judge(const Config& config, const Origin& origin, Reading& reading) {
+    judge_listeners(config, origin, reading);
     judge_origins(config, reading);
-    judge_chains(config, flag_chain, reading);
+    judge_chains(config, origin, reading);
 }
 
 void judge_files(const Config& config, Reading& reading) {

@@ -4,15 +4,23 @@
 #include "config/config.hpp"
 #include "config/reading.hpp"
 
+#include <cstddef>
 #include <optional>
+#include <string>
 
 namespace weir::config {
 
 // Names left out: `ethereum` for chain 1, else `chain-<id>`; `upstream-<place>`, from 1.
 void fill_names(Config& config);
 
-// `flag_chain` is the place of the chain that came from flags, if any; its problems name flags.
-void judge(const Config& config, std::optional<std::size_t> flag_chain, Reading& reading);
+// What did not come from the file; problems then name the flag.
+struct Origin {
+    std::optional<std::size_t> flag_chain;  // place of the chain that came from flags
+    std::string listen = "server.listen";
+    std::string admin = "admin.listen";
+};
+
+void judge(const Config& config, const Origin& origin, Reading& reading);
 
 // The files that the configuration names can be read.
 void judge_files(const Config& config, Reading& reading);

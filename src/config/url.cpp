@@ -112,11 +112,21 @@ core::Result<std::string> read_user_info(std::string_view user_info,
     return {boost::system::in_place_value, "Basic " + credentials};
 }
 
-void collect_segments(std::string_view path, std::size_t least, std::vector<std::string>& secrets) {
+// Small letters and dashes, as in `/ethereum/mainnet`.
+bool is_word(std::string_view segment) {
+    return std::all_of(segment.begin(), segment.end(),
+                       [](char c) { return (c >= 'a' && c <= 'z') || c == '-'; });
+}
+
+enum class Segments { unless_short, unless_words };
+
+void collect_segments(std::string_view path, Segments which, std::vector<std::string>& secrets) {
     while (!path.empty()) {
         const std::size_t slash = std::min(path.find('/'), path.size());
-        if (slash >= least) {
-            secrets.emplace_back(path.substr(0, slash));
+        const std::string_view segment = path.substr(0, slash);
+        if (segment.size() >= kSecretSegmentLength ||
+            (which == Segments::unless_words && !is_word(segment))) {
+            secrets.emplace_back(segment);
         }
         path.remove_prefix(std::min(slash + 1, path.size()));
     }
@@ -165,7 +175,7 @@ void collect_pieces(const Text& text, const Parts& parts, std::vector<std::strin
     if (parts.path.size() > 1) {
         secrets.push_back(std::string(parts.path) + std::string(parts.query));
     }
-    collect_segments(parts.path, kSecretPieceLength, secrets);
+    collect_segments(parts.path, Segments::unless_words, secrets);
 }
 
 }  // namespace
@@ -216,7 +226,7 @@ core::Result<ParsedUrl> parse_url(const Text& text) {
         return wrong("has characters in its path or query that must be percent-encoded");
     }
     url.target = Secret(target);
-    collect_segments(parts->path, kSecretSegmentLength, parsed.secrets);
+    collect_segments(parts->path, Segments::unless_short, parsed.secrets);
     collect_query(parts->query.empty() ? parts->query : parts->query.substr(1), parsed.secrets);
     collect_pieces(text, *parts, parsed.secrets);
     return parsed;

@@ -202,6 +202,18 @@ TEST_CASE("flags beside a file") {
         CHECK(loaded->server.listen == std::vector<Endpoint>{{"127.0.0.1", 4}});
         CHECK(loaded->admin.listen == Endpoint{"127.0.0.1", 3});
     }
+    SECTION("an address that is taken") {
+        flags.listen = {"127.0.0.1:9545"};
+        CHECK(lines(load(with_chain(""), environment(), flags)).empty());
+        flags.admin.reset();
+        CHECK(lines(load(with_chain(""), environment(), flags)) ==
+              std::vector<std::string>{"admin.listen: is already taken by --listen"});
+        flags.listen.push_back("0.0.0.0:9545");
+        flags.admin = "127.0.0.1:9545";
+        CHECK(lines(load(with_chain(""), environment(), flags)) ==
+              std::vector<std::string>{"--listen[1]: is already taken by --listen[0]",
+                                       "--admin: is already taken by --listen[0]"});
+    }
     SECTION("a chain is one more") {
         flags.chain_id = "10";
         flags.upstreams = {"https://b.example"};

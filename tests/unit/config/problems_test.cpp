@@ -112,7 +112,7 @@ TEST_CASE("bad values are told with what would be good") {
         {with_chain("server: {cors_origins: ['https://a', '*']}"),
          {"server.cors_origins[1]: * must stand alone"}},
         {with_chain("admin: {token: 'a b'}"),
-         {"admin.token: must be letters, digits and - . _ ~ + / = only"}},
+         {"admin.token: must be visible ASCII characters without blanks"}},
         {with_chain("log: {level: loud}"),
          {"log.level: must be trace, debug, info, warn, error or off"}},
         {with_chain("log: {format: JSON}"), {"log.format: must be json or text"}},
@@ -174,11 +174,6 @@ TEST_CASE("keys that bind each other are judged together") {
         {with_chain("server: {listen: ['0.0.0.0:9545', '127.0.0.1:9545']}"),
          {"server.listen[1]: is already taken by server.listen[0]",
           "admin.listen: is already taken by server.listen"}},
-        {with_chain("server: {max_body: 2MiB, max_buffered: 1MiB}"),
-         {"server.max_buffered: is less than server.max_body"}},
-        {with_chain_keys("max_reply: 512KiB"), {"chains[0].max_reply: is less than reply_buffer"}},
-        {with_chain_keys("reply_buffer: 1GiB, max_reply: 1GiB"),
-         {"chains[0].reply_buffer: is more than server.max_buffered"}},
         {"chains:\n"
          "- {chain_id: 1, default: true, upstreams: [{url: http://a}, {url: http://b, name: "
          "Upstream-1}]}\n"

@@ -162,9 +162,10 @@ TEST_CASE("what came from the environment is secret, but the host") {
     }
     SECTION("the whole URL") {
         const auto parsed =
-            good("https://a.example/v2/key-0123", {"https://a.example/v2/key-0123"});
+            good("https://a.example/ethereum/key-0123", {"https://a.example/ethereum/key-0123"});
         CHECK(has(parsed.secrets, "key-0123"));
-        CHECK(has(parsed.secrets, "/v2/key-0123"));
+        CHECK(has(parsed.secrets, "/ethereum/key-0123"));
+        CHECK_FALSE(has(parsed.secrets, "ethereum"));
         CHECK(parsed.url.label == "a.example");
     }
     SECTION("the host") {
