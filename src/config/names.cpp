@@ -105,6 +105,10 @@ bool is_token(std::string_view token) {
            std::all_of(token.begin(), token.end(), [](char c) { return c > ' ' && c <= '~'; });
 }
 
+bool is_ip_literal(std::string_view host) {
+    return parse_ip(AF_INET, host).has_value() || parse_ip(AF_INET6, host).has_value();
+}
+
 std::optional<std::string> parse_host(std::string_view text) {
     if (auto v4 = parse_ip(AF_INET, text)) {
         return v4;
