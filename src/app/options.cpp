@@ -28,9 +28,11 @@ std::string printable(std::string_view word) {
 
 UsageError usage(std::string message) { return {std::move(message) + "; see weir help"}; }
 
+enum class Times { once, any };
+
 struct FlagRule {
     std::string_view name;
-    bool repeats;
+    Times times;
 };
 
 // Every `--flag value` and `--flag=value` of a command that knows the flags in `rules`.
@@ -57,7 +59,7 @@ core::Result<FlagValues, UsageError> read_flags(std::string_view command,
             return usage(std::string(name) + " needs a value");
         }
         auto& collected = values[std::string(name)];
-        if (!collected.empty() && !rule->repeats) {
+        if (!collected.empty() && rule->times == Times::once) {
             return usage(std::string(name) + " is given more than once");
         }
         collected.emplace_back(value);
@@ -77,11 +79,11 @@ std::vector<std::string> all(const FlagValues& values, std::string_view name) {
 
 Parsed parse_run(const Arguments& arguments) {
     const auto values = read_flags("run", arguments,
-                                   {{"--config", false},
-                                    {"--chain-id", false},
-                                    {kUpstream, true},
-                                    {"--listen", true},
-                                    {"--admin", false}});
+                                   {{"--config", Times::once},
+                                    {"--chain-id", Times::once},
+                                    {kUpstream, Times::any},
+                                    {"--listen", Times::any},
+                                    {"--admin", Times::once}});
     if (!values) {
         return values.error();
     }
@@ -101,7 +103,8 @@ Parsed parse_run(const Arguments& arguments) {
 }
 
 Parsed parse_demo(const Arguments& arguments) {
-    const auto values = read_flags("demo", arguments, {{"--listen", true}, {"--admin", false}});
+    const auto values =
+        read_flags("demo", arguments, {{"--listen", Times::any}, {"--admin", Times::once}});
     if (!values) {
         return values.error();
     }
@@ -115,7 +118,7 @@ Parsed parse_check(const Arguments& arguments) {
     if (std::find(arguments.begin(), arguments.end(), "--live") != arguments.end()) {
         return UsageError{"weir check --live is not available yet"};
     }
-    const auto values = read_flags("check", arguments, {{"--config", false}});
+    const auto values = read_flags("check", arguments, {{"--config", Times::once}});
     if (!values) {
         return values.error();
     }
@@ -127,7 +130,7 @@ Parsed parse_check(const Arguments& arguments) {
 }
 
 Parsed parse_health(const Arguments& arguments) {
-    const auto values = read_flags("health", arguments, {{"--admin", false}});
+    const auto values = read_flags("health", arguments, {{"--admin", Times::once}});
     if (!values) {
         return values.error();
     }

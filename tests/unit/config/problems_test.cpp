@@ -173,7 +173,7 @@ TEST_CASE("keys that bind each other are judged together") {
          {"admin.listen: is already taken by server.listen"}},
         {with_chain("server: {listen: ['0.0.0.0:9545', '127.0.0.1:9545']}"),
          {"server.listen[1]: is already taken by server.listen[0]",
-          "admin.listen: is already taken by server.listen"}},
+          "admin.listen: is already taken by server.listen[0]"}},
         {"chains:\n"
          "- {chain_id: 1, default: true, upstreams: [{url: http://a}, {url: http://b, name: "
          "Upstream-1}]}\n"
