@@ -42,7 +42,6 @@ struct Provider::State : std::enable_shared_from_this<Provider::State> {
         acceptor.open(Tcp::v4());
         acceptor.set_option(Acceptor::reuse_address(true));
         acceptor.bind({asio::ip::address_v4::loopback(), wanted});
-        port = acceptor.local_endpoint().port();
     }
 
     void come_up() {
@@ -173,6 +172,7 @@ Provider::Provider(asio::io_context& io, const runtime::Clock& clock, const Simu
                    Script script, Settings settings)
     : state_(std::make_shared<State>(io, clock, chain, std::move(script), settings)) {
     state_->bind(settings.port);
+    state_->port = state_->acceptor.local_endpoint().port();
     state_->follow_script();
 }
 
