@@ -61,8 +61,8 @@ run_e2e_tests() {
 run_fuzzers() {
     local fuzzer name
     local -a fuzzers seeds
-    mapfile -t fuzzers < <(find build/fuzz -type f -executable -name 'fuzz_*' | sort)
-    ((${#fuzzers[@]} > 0)) || die "build/fuzz holds no fuzzer (an executable named fuzz_*)"
+    mapfile -t fuzzers <<<"$(find build/fuzz -type f -executable -name 'fuzz_*' | sort)"
+    [[ -n ${fuzzers[0]} ]] || die "build/fuzz holds no fuzzer (an executable named fuzz_*)"
     for fuzzer in "${fuzzers[@]}"; do
         name=$(basename "$fuzzer")
         mkdir -p "build/fuzz/runs/$name"

@@ -56,10 +56,10 @@ version_fits() {
 }
 
 installed() {
-    local wanted=$1 status version
+    local wanted=$1 state
     # shellcheck disable=SC2016  # the ${...} are dpkg-query's
-    read -r status version < <(dpkg-query -W -f='${db:Status-Abbrev} ${Version}\n' "${wanted%%>=*}" 2>/dev/null) || return 1
-    [[ $status == ii ]] && version_fits "$wanted" "$version"
+    state=$(dpkg-query -W -f='${db:Status-Abbrev} ${Version}' "${wanted%%>=*}" 2>/dev/null) || return 1
+    [[ $state == "ii "* ]] && version_fits "$wanted" "${state##* }"
 }
 
 offered() {
