@@ -64,7 +64,8 @@ def run_tidy(path, build):
         ["clang-tidy-19", "-p", build, "--quiet", "--extra-arg=-Wno-unknown-warning-option", str(path)],
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
     )
-    return run.returncode, run.stdout
+    told = [line for line in run.stdout.splitlines() if ": error:" in line or ": note:" in line]
+    return run.returncode, "\n".join(told) or run.stdout
 
 
 def check_tidy(build, jobs):
