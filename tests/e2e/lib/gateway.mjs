@@ -1,0 +1,50 @@
+// weir in front of upstreams. Without WEIR_BIN the clients talk to the first upstream directly: a
+// control run that shows what the tests themselves are worth.
+import http from 'node:http';
+import path from 'node:path';
+import {Service} from './service.mjs';
+import {until} from './wait.mjs';
+
+const binary = process.env.WEIR_BIN && path.resolve(process.env.WEIR_BIN);
+
+// For tests that make no sense without the gateway.
+export const needsGateway = binary ? {} : {skip: 'needs weir: WEIR_BIN is not set'};
+
+function status(url) {
+  return new Promise((resolve, reject) => {
+    http
+      .get(url, {agent: false, timeout: 5000}, (response) => {
+        response.resume();
+        response.on('end', () => resolve(response.statusCode));
+      })
+      .on('error', reject);
+  });
+}
+
+export async function startGateway(t, {chainId, upstreams, args = []}) {
+  if (!binary) return {url: upstreams[0]};
+  const weir = new Service(t, 'weir', binary, [
+    'run',
+    '--chain-id',
+    String(chainId),
+    ...upstreams.flatMap((url) => ['--upstream', url]),
+    '--listen',
+    '127.0.0.1:0',
+    '--admin',
+    '127.0.0.1:0',
+    ...args,
+  ]);
+  const addresses = await weir.announced('where it listens', (line) => {
+    if (!line.startsWith('{')) return null;
+    const record = JSON.parse(line);
+    return record.message === 'listening' && record;
+  });
+  weir.url = `http://${addresses.rpc}/`;
+  weir.admin = `http://${addresses.admin}`;
+  await until('weir is ready', async () => (await status(`${weir.admin}/readyz`)) === 200).catch(
+    (error) => {
+      throw new Error(`${error.message}; weir said:\n${weir.tail()}`);
+    },
+  );
+  return weir;
+}
