@@ -1,7 +1,5 @@
 #include "app/commands.hpp"
 
-#include <cstdlib>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,11 +21,6 @@ constexpr int kDone = 0;
 constexpr int kRuntimeFailure = 1;
 constexpr int kBadUsage = 2;
 
-std::optional<std::string> environment(std::string_view name) {
-    const char* const value = std::getenv(std::string(name).c_str());
-    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
-}
-
 int serve(config::Config config, std::ostream& err) {
     auto daemon = Daemon::create(std::move(config));
     if (!daemon) {
@@ -39,6 +32,7 @@ int serve(config::Config config, std::ostream& err) {
 
 // One overload per command.
 struct Command {
+    const config::Environment& environment;
     std::ostream& out;
     std::ostream& err;
 
@@ -53,13 +47,7 @@ struct Command {
         return serve(std::move(*config), err);
     }
     int operator()(const Demo& options) const {
-        core::Result<config::Config, std::vector<config::Problem>> addresses =
-            demo_addresses(options.flags, environment);
-        if (!addresses) {
-            print(addresses.error(), err);
-            return kBadUsage;
-        }
-        return run_demo(std::move(*addresses), out, err);
+        return run_demo(options.flags, environment, out, err);
     }
     int operator()(const Check& options) const { return check(options, environment, out, err); }
     int operator()(const Health& options) const {
@@ -93,9 +81,13 @@ int run_command(int argc, char** argv, std::ostream& out, std::ostream& err) {
     const core::Result<Options, UsageError> options = parse_options(arguments);
     if (!options) {
         err << "weir: " << options.error().message << '\n';
+        if (arguments.empty()) {
+            err << help_text();
+        }
         return kBadUsage;
     }
-    return std::visit(Command{out, err}, *options);
+    const config::Environment environment = config::process_environment();
+    return std::visit(Command{environment, out, err}, *options);
 }
 
 }  // namespace weir::app

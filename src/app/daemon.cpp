@@ -13,6 +13,7 @@
 #include <boost/asio/signal_set.hpp>
 
 #include <csignal>
+#include <cstdlib>
 
 #include "app/admin_source.hpp"
 #include "app/cpus.hpp"
@@ -78,7 +79,7 @@ struct Lane {
 struct Daemon::Impl {
     explicit Impl(config::Config settings)
         : config(std::move(settings)),
-          log(config.log, config.secrets),
+          log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
           metrics(layout_of(config)),
           budget(config.server.max_buffered),
           state(server::limits_of(config.server)),
@@ -98,7 +99,7 @@ struct Daemon::Impl {
     const config::Config config;
     runtime::SystemClock clock;
     runtime::SystemRandom random;
-    telemetry::Log log;
+    std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     runtime::MemoryBudget budget;
     Pools pools;         // one per chain, for all lanes
@@ -114,7 +115,8 @@ struct Daemon::Impl {
     std::unique_ptr<server::Server> admin_server;
     config::Endpoint admin_endpoint;
     std::unique_ptr<upstream::Poller> poller;  // likewise
-    std::atomic<int> exit_code = 0;
+    int exit_code = 0;
+    bool ending_now = false;  // by a second signal
 };
 
 core::Result<void> Daemon::Impl::build() {
@@ -147,7 +149,11 @@ core::Result<void> Daemon::Impl::build() {
     admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
     admin_server = std::make_unique<server::Server>(first.worker, admin_state, rules, *admin_site,
                                                     admin->take(0));
-    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, pools);
+    std::vector<upstream::Pool*> polled;
+    for (const std::unique_ptr<upstream::Pool>& pool : pools) {
+        polled.push_back(pool.get());
+    }
+    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, polled);
     return {};
 }
 
@@ -159,7 +165,7 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
     }
     lane->transport = std::move(*transport);
     lane->services = std::make_unique<proxy::Services>(
-        proxy::Services{lane->worker, *lane->transport, log, metrics});
+        proxy::Services{lane->worker, *lane->transport, *log, metrics});
     lane->handler = std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters);
     lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
     lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
@@ -170,7 +176,7 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
 
 void Daemon::Impl::announce() {
     for (const config::Endpoint& endpoint : listeners->endpoints()) {
-        log.write(config::LogLevel::info, "listening",
+        log->write(config::LogLevel::info, "listening",
                   {{"rpc", endpoint.to_string()},
                    {"admin", admin_endpoint.to_string()},
                    {"threads", static_cast<std::uint64_t>(lanes.size())},
@@ -207,12 +213,12 @@ runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
             co_return;
         }
         if (count > 1) {
-            log.write(config::LogLevel::warn, "second signal: ending now");
-            exit_code = 1;
+            log->write(config::LogLevel::warn, "second signal: ending now");
+            ending_now = true;
             stop_lanes();
             co_return;
         }
-        log.write(config::LogLevel::info, "draining",
+        log->write(config::LogLevel::info, "draining",
                   {{"signal", static_cast<std::int64_t>(number)}});
         told_to_stop.set();
     }
@@ -241,7 +247,7 @@ runtime::Task<> Daemon::Impl::live() {
     const core::TimePoint last = closing + config.server.drain_timeout;
     const bool drained = co_await every_lane_drained(last);
     if (!drained) {
-        log.write(config::LogLevel::warn, "drain timeout: cutting what still runs",
+        log->write(config::LogLevel::warn, "drain timeout: cutting what still runs",
                   {{"connections", static_cast<std::uint64_t>(state.connections.taken())}});
         exit_code = 1;
         on_every_lane([](Lane& lane) { lane.server->cut(); });
@@ -249,8 +255,16 @@ runtime::Task<> Daemon::Impl::live() {
         const bool cut = co_await every_lane_drained(moment);
         static_cast<void>(cut);
     }
-    log.write(config::LogLevel::info, "stopped",
-              {{"exit_code", static_cast<std::int64_t>(exit_code.load())}});
+    co_await poller->stop();
+    admin_server->stop_accepting();
+    admin_server->cut();
+    const core::TimePoint admin_moment = clock.now() + std::chrono::seconds(1);
+    const bool admin_cut = co_await admin_server->drained(admin_moment);
+    static_cast<void>(admin_cut);
+    background.cancel();
+    co_await background.join();
+    log->write(config::LogLevel::info, "stopped",
+              {{"exit_code", static_cast<std::int64_t>(exit_code)}});
     stop_lanes();
 }
 
@@ -268,6 +282,12 @@ int Daemon::Impl::run() {
         threads.emplace_back([lane = lanes[i].get()] { lane->worker.io.run(); });
     }
     lanes.front()->worker.io.run();
+    threads.clear();
+    if (ending_now) {
+        // Nothing was waited for, so what is suspended cannot be taken down in order; the log can.
+        log.reset();
+        std::_Exit(1);
+    }
     return exit_code;
 }
 

@@ -5,10 +5,12 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include "app/check.hpp"
 #include "app/daemon.hpp"
 #include "runtime/ports.hpp"
 #include "runtime/task.hpp"
@@ -20,8 +22,6 @@ namespace weir::app {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::uint64_t kChainId = 1;
 
 // Fast, but gives only a few calls a second.
 simulator::Script throttler() {
@@ -70,16 +70,20 @@ class Stage {
     }
     ~Stage() { io_.stop(); }
 
-    std::vector<config::Upstream> upstreams() const {
-        std::vector<config::Upstream> all;
+    // The daemon's configuration, in the form in which an operator would write it.
+    std::string configuration() const {
+        std::string yaml =
+            "log: {format: text}\n"
+            "server: {drain_delay: 0s}\n"
+            "chains:\n"
+            "  - name: ethereum\n"
+            "    chain_id: 1\n"
+            "    block_time: 2s\n"
+            "    upstreams:\n";
         for (std::size_t i = 0; i < providers_.size(); ++i) {
-            config::Upstream& upstream = all.emplace_back();
-            upstream.name = names_[i];
-            upstream.url.host = upstream.url.label = "127.0.0.1";
-            upstream.url.port = providers_[i]->port();
-            upstream.url.target = core::Secret("/");
+            yaml += "      - {name: " + names_[i] + ", url: \"" + providers_[i]->url() + "\"}\n";
         }
-        return all;
+        return yaml;
     }
 
   private:
@@ -112,23 +116,15 @@ void welcome(const Daemon& daemon, std::ostream& out) {
 
 }  // namespace
 
-config::LoadResult demo_addresses(const config::Flags& flags,
-                                  const config::Environment& environment) {
-    return config::from_flags(flags, environment);
-}
-
-int run_demo(config::Config config, std::ostream& out, std::ostream& err) {
+int run_demo(const config::Flags& flags, const config::Environment& environment, std::ostream& out,
+             std::ostream& err) {
     const Stage stage;
-    config::Chain chain;
-    chain.name = "ethereum";
-    chain.chain_id = kChainId;
-    chain.is_default = true;
-    chain.block_time = 2s;
-    chain.upstreams = stage.upstreams();
-    config.chains.push_back(std::move(chain));
-    config.log.format = config::LogFormat::text;
-    config.server.drain_delay = core::Duration::zero();
-    auto daemon = Daemon::create(std::move(config));
+    config::LoadResult config = config::load(stage.configuration(), environment, flags);
+    if (!config) {
+        print(config.error(), err);
+        return 2;
+    }
+    auto daemon = Daemon::create(std::move(*config));
     if (!daemon) {
         err << "weir: " << daemon.error().message << '\n';
         return 1;

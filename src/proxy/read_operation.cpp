@@ -134,14 +134,10 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
         return tried_.test(*only_) ? std::nullopt : only_;
     }
     const routing::Need need{.method = plan_.call->method, .traits = plan_.traits};
-    if (plan_.wants_pending) {
-        const auto preferred = write_upstream(chain_, *snapshot_, need, tried_, now);
-        if (preferred) {
-            return preferred;
-        }
-    }
     const auto picked =
-        routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
+        plan_.wants_pending
+            ? write_upstream(chain_, *snapshot_, need, tried_, now)
+            : routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
     if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *upstream;
     }

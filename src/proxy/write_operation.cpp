@@ -61,11 +61,16 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
     unsigned attempts = 0;
     for (;;) {
         const core::TimePoint now = services.worker.clock.now();
-        std::optional<routing::UpstreamIndex> upstream = only;
+        std::optional<routing::UpstreamIndex> upstream;
         if (!only) {
-            upstream = write_upstream(chain, *snapshot, need, tried, now);
-        } else if (tried.test(*only)) {
-            upstream.reset();
+            const auto picked = write_upstream(chain, *snapshot, need, tried, now);
+            if (const auto* place = std::get_if<routing::UpstreamIndex>(&picked)) {
+                upstream = *place;
+            } else {
+                ending.nobody = std::get<routing::NoUpstream>(picked);
+            }
+        } else if (!tried.test(*only)) {
+            upstream = only;
         }
         ending.out_of_time = now >= deadline;
         if (!upstream || ending.out_of_time) {
@@ -106,12 +111,8 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
         answer.attempts = attempts;
         co_return answer;
     }
-    if (!ending.last_cause) {
-        const auto why = routing::select(*snapshot, need, tried, services.worker.clock.now(), 0);
-        if (const auto* nobody = std::get_if<routing::NoUpstream>(&why)) {
-            ending.nobody = *nobody;
-            ending.available_at = nobody->available_at;
-        }
+    if (!ending.available_at && ending.nobody) {
+        ending.available_at = ending.nobody->available_at;
     }
     Answer answer = last_refusal ? std::move(*last_refusal)
                                  : Answer::failed(error_of(ending, chain.config,

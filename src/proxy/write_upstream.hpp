@@ -2,7 +2,7 @@
 // broadcasts.
 #pragma once
 
-#include <optional>
+#include <variant>
 
 #include "core/time.hpp"
 #include "proxy/chain_context.hpp"
@@ -10,12 +10,10 @@
 
 namespace weir::proxy {
 
-// The one kept so far while it can serve and was not tried; else the best fit one of the lowest
-// tier, which is then kept. Nothing when nobody is left.
-std::optional<routing::UpstreamIndex> write_upstream(ChainContext& chain,
-                                                     const routing::RoutingSnapshot& pool,
-                                                     const routing::Need& need,
-                                                     const routing::Tried& tried,
-                                                     core::TimePoint now);
+// The one kept so far while it can serve and was not tried; else the best one of the lowest tier,
+// which is then kept.
+std::variant<routing::UpstreamIndex, routing::NoUpstream> write_upstream(
+    ChainContext& chain, const routing::RoutingSnapshot& pool, const routing::Need& need,
+    const routing::Tried& tried, core::TimePoint now);
 
 }  // namespace weir::proxy

@@ -205,4 +205,32 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     return none;
 }
 
+std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool, const Need& need,
+                                                    const Tried& tried, UpstreamIndex kept,
+                                                    core::TimePoint now) {
+    const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
+    const auto is_good = [&](UpstreamIndex i) {
+        return i < count && !tried.test(i) && rank_of(pool.upstreams[i], need, now) == Rank::good;
+    };
+    if (is_good(kept)) {
+        return kept;
+    }
+    std::optional<UpstreamIndex> best;
+    const auto better = [&](UpstreamIndex a, UpstreamIndex b) {
+        const UpstreamView& x = pool.upstreams[a];
+        const UpstreamView& y = pool.upstreams[b];
+        return x.tier != y.tier ? x.tier < y.tier
+                                : x.weight * score_for(x, need) > y.weight * score_for(y, need);
+    };
+    for (UpstreamIndex i = 0; i < count; ++i) {
+        if (is_good(i) && (!best || better(i, *best))) {
+            best = i;
+        }
+    }
+    if (best) {
+        return *best;
+    }
+    return select(pool, need, tried, now, 0);
+}
+
 }  // namespace weir::routing
