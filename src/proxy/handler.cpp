@@ -78,6 +78,8 @@ Handler::Handler(const config::Config& config, Services& services,
     }
 }
 
+Handler::~Handler() = default;
+
 std::optional<Route> Handler::route(std::string_view path) const { return routes_.find(path); }
 
 void Handler::refused(const GatewayError& error, std::string_view request_id,

@@ -30,6 +30,7 @@ class Handler final : public RequestHandler {
     // The contexts are the process's, shared with the other workers' handlers.
     Handler(const config::Config& config, Services& services,
             const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters);
+    ~Handler() override;
 
     std::optional<Route> route(std::string_view path) const override;
     runtime::Task<> handle(const ClientRequest& request, ResponseSink& sink) override;
