@@ -73,10 +73,10 @@ TEST_CASE("secrets of a configuration stay in it", "[daemon]") {
     Simulators simulators;
     Provider& provider = simulators.add();
     DaemonConfig config;
-    config.upstreams = {{"a", "${CANARY_URL}", R"(headers: {X-Token: "${CANARY_TOKEN}"})"}};
+    config.upstreams = {{"a", "${UPSTREAM_URL}", R"(headers: {X-Token: "${UPSTREAM_TOKEN}"})"}};
     config.server = {"drain_delay: 0s"};
-    Daemon daemon(config, {{"CANARY_URL", secret_url(provider)},
-                           {"CANARY_TOKEN", "header-canary-0123456789"}});
+    Daemon daemon(config, {{"UPSTREAM_URL", secret_url(provider)},
+                           {"UPSTREAM_TOKEN", "header-canary-0123456789"}});
     REQUIRE(daemon.wait_until_ready());
     // They are used.
     const std::string head = provider.messages().front().head;
@@ -96,11 +96,11 @@ TEST_CASE("secrets of a configuration stay in it", "[daemon]") {
 
     const TemporaryFile file(config.to_yaml());
     Process check(weir_command({"check", "--config", file.path()}),
-                  {{"CANARY_URL", secret_url(provider)}, {"CANARY_TOKEN", "header-canary-01"}});
+                  {{"UPSTREAM_URL", secret_url(provider)}, {"UPSTREAM_TOKEN", "header-canary-01"}});
     CHECK(check.wait_for_exit() == 0);
     CHECK_FALSE(leaks(check.all_output()));
     Process broken(weir_command({"check", "--config", file.path()}),
-                   {{"CANARY_URL", "ftp://canary-0123456789"}, {"CANARY_TOKEN", "canary\n"}});
+                   {{"UPSTREAM_URL", "ftp://canary-0123456789"}, {"UPSTREAM_TOKEN", "canary\n"}});
     CHECK(broken.wait_for_exit() == 2);
     CHECK_FALSE(leaks(broken.all_output()));
 }
