@@ -1,4 +1,7 @@
 # Every third-party library under one name, whatever its version calls its target.
+if(POLICY CMP0167)
+  cmake_policy(SET CMP0167 NEW) # Boost's own CMake files, where CMake has given up its FindBoost
+endif()
 find_package(Threads REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
