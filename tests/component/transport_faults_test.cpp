@@ -8,7 +8,7 @@
 #include <vector>
 
 using namespace weir;
-using namespace weir::tests;
+using namespace weir::test;
 using routing::Cause;
 using std::chrono::milliseconds;
 

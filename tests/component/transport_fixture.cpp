@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-namespace weir::tests {
+namespace weir::test {
 namespace {
 
 using Slot = std::shared_ptr<std::optional<Outcome>>;
@@ -102,4 +102,4 @@ Outcome TransportFixture::send(AttemptOptions options) {
     return **slot;
 }
 
-}  // namespace weir::tests
+}  // namespace weir::test

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace weir::tests {
+namespace weir::test {
 
 // What a test sets apart from the defaults.
 struct AttemptOptions {
@@ -65,4 +65,4 @@ class TransportFixture {
     std::size_t most_buffered = 0;  // while rests were read
 };
 
-}  // namespace weir::tests
+}  // namespace weir::test

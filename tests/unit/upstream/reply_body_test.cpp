@@ -11,8 +11,8 @@ using namespace weir::upstream;
 using weir::runtime::Buffer;
 using weir::runtime::BufferPool;
 using weir::runtime::MemoryBudget;
-using weir::tests::gzip;
-using weir::tests::zlib;
+using weir::test::gzip;
+using weir::test::zlib;
 using Step = ReplyBody::Step;
 
 namespace {
