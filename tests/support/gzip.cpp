@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-namespace weir::tests {
+namespace weir::test {
 namespace {
 
 std::string deflate_with(std::string_view text, int window) {
@@ -31,4 +31,4 @@ std::string deflate_with(std::string_view text, int window) {
 std::string gzip(std::string_view text) { return deflate_with(text, 16 + MAX_WBITS); }
 std::string zlib(std::string_view text) { return deflate_with(text, MAX_WBITS); }
 
-}  // namespace weir::tests
+}  // namespace weir::test

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-namespace weir::tests {
+namespace weir::test {
 
 std::string gzip(std::string_view text);
 std::string zlib(std::string_view text);
 
-}  // namespace weir::tests
+}  // namespace weir::test
