@@ -31,12 +31,16 @@ Rank rank_of(const UpstreamView& upstream, const Need& need, core::TimePoint now
     if (upstream.policy && !upstream.policy->allows(*need.traits, need.method)) {
         return Rank::policy;
     }
+    const bool cooling =
+        upstream.state == UpstreamState::cooling_down && upstream.available_at > now;
+    if (cooling) {
+        return Rank::cooling;
+    }
+    if (!upstream.identified && upstream.state != UpstreamState::quota_spent) {
+        return Rank::unfit;
+    }
     switch (upstream.state) {
-        case UpstreamState::cooling_down:
-            if (upstream.available_at > now) {
-                return Rank::cooling;
-            }
-            break;  // over since the picture was taken
+        case UpstreamState::cooling_down:  // over since the picture was taken
         case UpstreamState::fit:
             break;
         case UpstreamState::lagging:

@@ -34,7 +34,8 @@ std::string_view to_string(UpstreamState state);
 
 struct UpstreamView {
     UpstreamState state = UpstreamState::unknown;
-    std::string reason;  // for people: why it is where it is
+    std::string reason;       // for people: why it is where it is
+    bool identified = false;  // on the right chain by its latest check; else no client byte
     unsigned tier = 0;
     double weight = 1;
     double score = 1;       // 0 to 1, for calls of the fast time class
