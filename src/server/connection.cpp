@@ -194,11 +194,14 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::answer_request(const Hea
         const Next next = co_await forward(copy);
         co_return next;
     }
-    if (!skip_body()) {
+    const auto* refusal = std::get_if<Refusal>(&decision);
+    // Whoever sends a body without its length means what follows to be one.
+    const bool unsure = refusal != nullptr && refusal->type == proxy::ErrorType::http_error;
+    if (!skip_body() || unsure) {
         answer_.close_afterwards();
     }
     bool sent = false;
-    if (const auto* refusal = std::get_if<Refusal>(&decision)) {
+    if (refusal != nullptr) {
         sent = co_await refuse(*refusal);
     } else {
         sent = co_await answer_.reply(std::get<Reply>(decision), 0);
