@@ -1,4 +1,5 @@
 // Start, readiness, healing, draining and the end.
+#include "support/temporary_file.hpp"
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
 #include "support/rpc.hpp"

@@ -1,5 +1,6 @@
 // No secret comes out anywhere.
 #include "core/text.hpp"
+#include "support/temporary_file.hpp"
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
 #include "support/rpc.hpp"

@@ -101,17 +101,4 @@ Certificate make_certificate(const Certificate* authority, const std::string& na
     return made;
 }
 
-TemporaryFile::TemporaryFile(const std::string& content) {
-    char pattern[] = "/tmp/weir-test-XXXXXX";
-    const int file = mkstemp(pattern);
-    require(file >= 0, "mkstemp");
-    path_ = pattern;
-    const bool written =
-        write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size());
-    close(file);
-    require(written, "write");
-}
-
-TemporaryFile::~TemporaryFile() { unlink(path_.c_str()); }
-
 }  // namespace weir::test

@@ -1,6 +1,8 @@
 // Certificates made at test time: an authority and what it signs.
 #pragma once
 
+#include "support/temporary_file.hpp"
+
 #include <memory>
 #include <string>
 
@@ -29,18 +31,4 @@ Certificate make_authority(const std::string& name);
 // hour ago for `valid_seconds`, which may be negative (expired). Self-signed without an authority.
 Certificate make_certificate(const Certificate* authority, const std::string& names,
                              long valid_seconds = 3600);
-
-// A file that holds `content` and is gone with the object.
-class TemporaryFile {
-  public:
-    explicit TemporaryFile(const std::string& content);
-    ~TemporaryFile();
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-    const std::string& path() const { return path_; }
-
-  private:
-    std::string path_;
-};
-
 }  // namespace weir::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/process.hpp"
+#include "support/temporary_file.hpp"
 #include "support/raw_client.hpp"
 #include "support/wait.hpp"
 

@@ -45,6 +45,9 @@ TEST_CASE("a batch has one item per owed answer, in order") {
     plans[0].call = &first;
     plans[1].call = &silent;
     plans[2].call = &last;
+    for (CallPlan& plan : plans) {
+        plan.traits = &routing::find_method("eth_call");
+    }
     const Answer one = Answer::own_result("1");
     const Answer two = limited(3);
     const BatchItem items[] = {{&plans[0], &one}, {&plans[1], nullptr}, {&plans[2], &two}};
