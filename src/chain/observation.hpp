@@ -24,6 +24,7 @@ struct Observation {
     std::string parent_hash;      // may be empty
     std::uint64_t timestamp = 0;  // the block's own, seconds since 1970; 0 where unknown
     core::TimePoint at;
+    std::uint64_t wall = 0;  // the gateway's own clock when it was seen, seconds since 1970
 };
 
 }  // namespace weir::chain

@@ -1,4 +1,4 @@
-// What an operator can set: plain structs with their defaults. Loaded and judged in load.hpp.
+// What an operator can set: plain structs with their defaults. Loaded and judged by load.hpp.
 #pragma once
 
 #include "core/secret.hpp"
@@ -80,8 +80,11 @@ struct Head {
     std::uint64_t max_jump_blocks = 64;
 };
 
+enum class Hedge { off };
+
 struct Reads {
     unsigned max_attempts = 4;
+    Hedge hedge = Hedge::off;
 };
 
 struct Circuit {
@@ -98,7 +101,8 @@ struct UpstreamTls {
 // An absolute http or https URL, taken apart. Prints as its host only.
 struct Url {
     bool tls = false;
-    std::string host;        // IP literal (v6 without brackets) or DNS name
+    std::string host;        // IP literal (v6 without brackets) or DNS name, in lower case
+    std::string label;       // the host for people to see; a piece of it from `${...}` is `***`
     std::uint16_t port = 0;  // explicit or the scheme's
     Secret target;           // path and query as they go on the wire, at least "/"
     Secret authorization;    // value for an Authorization header, from the user-info; may be empty
@@ -122,8 +126,11 @@ struct Upstream {
     Methods methods;
 };
 
+enum class Family { evm };
+
 struct Chain {
     std::string name;
+    Family family = Family::evm;
     std::uint64_t chain_id = 0;
     bool is_default = false;
     std::optional<Duration> block_time;
@@ -146,8 +153,9 @@ struct Config {
     Log log;
     std::vector<Chain> chains;
 
-    // Every secret value met while loading (section "Promises" of the README's security notes):
-    // values from `${...}`, tokens, header values, URL user-info, query values, long path segments.
+    // Every secret value met while loading, each also in its percent-encoded forms: values from
+    // `${...}`, tokens, header values, URL user-info, query values, long path segments. Of eight
+    // characters at least: shorter ones are too common to be blanked out of other text.
     std::vector<Secret> secrets;
 };
 

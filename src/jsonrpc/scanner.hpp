@@ -24,8 +24,8 @@ namespace weir::jsonrpc {
 //   bool end(std::size_t depth, std::size_t offset);       // one past the value's last byte
 //   bool name(std::size_t depth, const ScannedName& name);  // before the member's value begins
 struct ScannedName {
-    std::string_view
-        decoded;        // exact up to kLongestName bytes of ASCII; never equal to such otherwise
+    // Exact for names of 1 to kLongestName ASCII characters; other names never equal one of these.
+    std::string_view decoded;
     std::size_t begin;  // offsets of the bytes between the quotes
     std::size_t end;
 };

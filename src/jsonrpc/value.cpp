@@ -187,11 +187,6 @@ std::optional<std::string_view> plain_string(std::string_view value) {
     return inner;
 }
 
-bool is_string(std::string_view value) { return value.starts_with('"'); }
-bool is_object(std::string_view value) { return value.starts_with('{'); }
-bool is_array(std::string_view value) { return value.starts_with('['); }
-bool is_null(std::string_view value) { return value == "null"; }
-
 bool is_valid(std::string_view text, std::size_t max_depth) {
     DeafSink sink;
     Scanner scanner(max_depth);

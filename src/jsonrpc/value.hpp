@@ -10,7 +10,7 @@
 
 namespace weir::jsonrpc {
 
-// The raw bytes of element `index` of an array; empty when there is none.
+// The raw bytes of element `index` of an array; empty when there is none. Reads no further.
 std::string_view element(std::string_view array, std::size_t index);
 
 // The number of elements of an array; 0 for anything else.
@@ -25,10 +25,10 @@ std::optional<std::string> string_value(std::string_view value);
 // A JSON string without escapes, as a view of the bytes between its quotes; nothing for any other.
 std::optional<std::string_view> plain_string(std::string_view value);
 
-bool is_string(std::string_view value);
-bool is_object(std::string_view value);
-bool is_array(std::string_view value);
-bool is_null(std::string_view value);
+inline bool is_string(std::string_view value) { return value.starts_with('"'); }
+inline bool is_object(std::string_view value) { return value.starts_with('{'); }
+inline bool is_array(std::string_view value) { return value.starts_with('['); }
+inline bool is_null(std::string_view value) { return value == "null"; }
 
 // Is `text` one RFC 8259 value with nothing after it?
 bool is_valid(std::string_view text, std::size_t max_depth = 1024);

@@ -1,6 +1,7 @@
 // The errors that the gateway itself makes: one table of names, HTTP statuses and JSON-RPC codes.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -29,6 +30,7 @@ enum class ErrorType : std::uint8_t {
     media_type,
     http_error,
 };
+constexpr std::size_t kErrorTypes = static_cast<std::size_t>(ErrorType::http_error) + 1;
 
 struct ErrorTraits {
     std::string_view name;  // `data.type`
@@ -42,9 +44,12 @@ const ErrorTraits& traits_of(ErrorType type);
 struct GatewayError {
     ErrorType type = ErrorType::no_upstream;
     std::string message;
-    std::string extra_data;  // further members of `data`, as `"name":value,...`; may be empty
-    int http_status = 0;     // 0: the table's; http_error has several
+    std::string extra_data;            // further members of `data`, as `"name":value,...`
+    int http_status = 0;               // 0: the table's; http_error has several
+    unsigned retry_after_seconds = 0;  // 0: none
 };
+
+int http_status_of(const GatewayError& error);
 
 // The whole JSON-RPC reply; `id` is raw bytes, empty for null.
 void append_error_reply(std::string& out, std::string_view id, const GatewayError& error);

@@ -37,7 +37,8 @@ struct MethodTraits {
     TimeClass time_class = TimeClass::fast;
     BlockParam block_param = BlockParam::none;
     std::uint8_t block_position = 0;
-    std::uint16_t cost = 20;  // relative weight in units of a provider's compute units
+    std::uint16_t cost = 20;   // relative weight in units of a provider's compute units
+    std::uint16_t number = 0;  // its place in the table; 0 is every method that is not in it
 
     bool known() const { return !name.empty(); }
 };
@@ -46,8 +47,15 @@ struct MethodTraits {
 // lives as long as the program. Method names are case-sensitive.
 const MethodTraits& find_method(std::string_view name);
 
+// A method that is not in the table but that the operator says only reads.
+const MethodTraits& configured_read();
+
+// May a call of this kind be sent again, or elsewhere as well, without doing anything twice?
+bool is_repeatable(Access access);
+
 // A small dense number for metrics and per-method tables: 0 is the unknown method.
 std::size_t method_number(const MethodTraits& traits);
+constexpr std::size_t kMaxMethods = 512;  // more than method_count() will ever be
 std::size_t method_count();
 const MethodTraits& method_at(std::size_t number);
 

@@ -36,4 +36,10 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
                                                const Tried& tried, core::TimePoint now,
                                                std::uint64_t random);
 
+// For calls that should stay together: `kept` while nothing speaks against it, else the best one of
+// the lowest tier, else as select() says. `kept` may be no upstream's place.
+std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool, const Need& need,
+                                                    const Tried& tried, UpstreamIndex kept,
+                                                    core::TimePoint now);
+
 }  // namespace weir::routing

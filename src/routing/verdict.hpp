@@ -47,6 +47,8 @@ struct TransportFailure {
     // Did any byte of the message leave this process? If not, a write may be sent elsewhere.
     enum class Sent : std::uint8_t { nothing, something } sent = Sent::something;
     std::string detail;  // for the log: no URL, no key
+    // Whose doing it was: the gateway's own limits and cancellations count against no upstream.
+    enum class Origin : std::uint8_t { upstream, gateway } origin = Origin::upstream;
 };
 
 // The head of an HTTP reply, as far as a decision may rest on it.

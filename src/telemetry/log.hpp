@@ -4,6 +4,7 @@
 
 #include "config/config.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -18,20 +19,31 @@ struct Field {
     std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool> value;
 };
 
-// Any thread. Every secret given at construction is replaced by `***` in what is written.
+// Where lines go: stderr unless a test says otherwise. `buffer` bytes may wait to be written.
+struct LogOutput {
+    int fd = 2;
+    std::size_t buffer = 4 * config::kMiB;
+};
+
+// Any thread. Every secret given at construction is replaced by `***` in messages and in the
+// values of string fields, in any of its encodings (see Redactor). Warnings and errors are written
+// at once, other lines within 100 ms.
 class Log {
   public:
-    Log(const config::Log& settings, std::vector<core::Secret> secrets);
-    ~Log();  // writes what is pending, within a bounded time
+    Log(const config::Log& settings, std::vector<core::Secret> secrets, LogOutput output = {});
+    ~Log();  // writes what is pending, within a second
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
     bool enabled(config::LogLevel level) const;
 
-    // {"time":"2026-01-31T23:59:59.123Z","level":"info","message":"...", fields...}
+    // JSON: {"time":"2026-01-31T23:59:59.123Z","level":"info","message":"...", fields...}
+    // text: 2026-01-31T23:59:59.123Z info  message key=value key="two words"
+    // `level` is not `off`.
     void write(config::LogLevel level, std::string_view message,
                std::initializer_list<Field> fields = {});
 
+    // Lines that were lost because nobody took them from the descriptor.
     std::uint64_t dropped() const;
 
   private:

@@ -44,7 +44,10 @@ struct Gauges {
     std::uint64_t in_flight = 0;
 };
 
-// Any thread; counting is a few atomic additions, no lock and no lookup.
+// Any thread; counting is a few atomic additions, no lock and no lookup. Numbers out of the
+// layout's range count as `other` where there is one and are ignored elsewhere. Every family is in
+// the output from the start; series of bounded label sets too, those of methods once they are not
+// zero.
 class Metrics {
   public:
     explicit Metrics(const MetricsLayout& layout);
@@ -61,6 +64,7 @@ class Metrics {
     enum class Scope : std::uint8_t { upstream, client };
     void rate_limited(std::size_t chain, Scope scope);
     void write(std::size_t chain, std::string_view outcome);  // accepted|rejected|unknown|pending
+    // lag|reorg|wrong_network|transaction_hash; another word counts as other.
     void disagreement(std::size_t chain, std::string_view kind);
     void unknown_shape();
     void units(std::size_t chain, std::size_t upstream, std::uint64_t units);

@@ -71,6 +71,9 @@ struct UpstreamStatus {
 
 class Pool {
   public:
+    // Without a client's call for so long a chain counts as idle.
+    static constexpr core::Duration kIdleAfter = std::chrono::seconds(60);
+
     Pool(const config::Chain& chain, core::TimePoint now);
     ~Pool();
     Pool(const Pool&) = delete;
@@ -102,6 +105,18 @@ class Pool {
     // True once any upstream has been fit since the start; and now.
     bool has_been_fit() const;
     bool is_fit_now() const;
+
+    // What a poller needs to know. While an upstream cools down, or its plan is spent, it gets
+    // nothing at all: not before the time returned.
+    core::TimePoint rests_until(routing::UpstreamIndex upstream) const;
+    bool is_identified(routing::UpstreamIndex upstream) const;
+    core::Duration block_time() const;
+
+    // Called, from any thread, when upstreams should be asked soon: clients are back after an idle
+    // time (nothing: all of them), or an upstream's identity or credentials are in doubt. It must
+    // not call the pool. An empty function ends it: no call is under way after on_wake() returns.
+    using Wake = std::function<void(std::optional<routing::UpstreamIndex>)>;
+    void on_wake(Wake wake);
 
     // The last call by a client, which decides how often to poll.
     void note_client_call(core::TimePoint now);

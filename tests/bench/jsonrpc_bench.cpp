@@ -78,7 +78,10 @@ int main() {
     const std::string hex =
         R"({"jsonrpc":"2.0","id":1,"result":"0x)" + std::string(10'000'000, 'a') + "\"}";
 
+    const auto check = [](std::string_view body) { return is_valid(body); };
+    measure("check eth_blockNumber", small, check);
     measure("parse eth_blockNumber", small, request);
+    measure("check eth_call", call(1), check);
     measure("parse eth_call", call(1), request);
     measure("parse a batch of 100", batch, request);
     measure("reply, small", R"({"jsonrpc":"2.0","id":1,"result":"0x1312d00"})", reply);

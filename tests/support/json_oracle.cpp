@@ -45,7 +45,8 @@ std::string compare_with_simdjson(std::string_view text) {
     const bool ours = is_valid(text, kDepth);
     simdjson::dom::parser parser;
     simdjson::dom::element root;
-    const simdjson::error_code error = parser.parse(simdjson::padded_string(text)).get(root);
+    const simdjson::padded_string padded(text);
+    const simdjson::error_code error = parser.parse(padded).get(root);
     if (is_deep(text) || text.starts_with("\xEF\xBB\xBF")) return {};
     if (!ours) return error == simdjson::SUCCESS ? "only simdjson takes it" : "";
     switch (error) {

@@ -1,0 +1,66 @@
+#include "app/admin_source.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "server/status_json.hpp"
+
+namespace weir::app {
+
+DaemonSource::DaemonSource(const Pools& pools, telemetry::Metrics& metrics,
+                           const server::ServerState& state, const runtime::Clock& clock,
+                           std::string version)
+    : pools_(pools),
+      metrics_(metrics),
+      state_(state),
+      clock_(clock),
+      version_(std::move(version)),
+      started_(clock.now()) {}
+
+bool DaemonSource::ready(std::optional<std::string_view> chain) {
+    if (state_.draining()) {
+        return false;
+    }
+    return std::any_of(pools_.begin(), pools_.end(), [&](const auto& pool) {
+        return chain ? pool->chain().name == *chain && pool->is_fit_now() : pool->has_been_fit();
+    });
+}
+
+std::string DaemonSource::metrics() {
+    const core::TimePoint now = clock_.now();
+    telemetry::Gauges gauges;
+    for (const auto& pool : pools_) {
+        telemetry::Gauges::Chain& chain = gauges.chains.emplace_back();
+        const auto snapshot = pool->snapshots().get();
+        chain.head = snapshot->head ? snapshot->head->number : 0;
+        for (const upstream::UpstreamStatus& status : pool->status(now)) {
+            chain.upstreams.push_back(
+                {.head = status.head ? status.head->number : 0,
+                 .head_lag = status.lag_blocks,
+                 .fit = status.state == routing::UpstreamState::fit,
+                 .score = status.score,
+                 .cooldown_seconds = std::chrono::duration<double>(status.cooldown).count()});
+        }
+    }
+    gauges.connections = state_.connections.taken();
+    gauges.in_flight = state_.in_flight.taken();
+    return metrics_.render(gauges);
+}
+
+std::string DaemonSource::status_json() {
+    const core::TimePoint now = clock_.now();
+    server::DaemonStatus status{.version = version_, .uptime = now - started_, .chains = {}};
+    for (const auto& pool : pools_) {
+        const auto snapshot = pool->snapshots().get();
+        status.chains.push_back({.name = pool->chain().name,
+                                 .chain_id = pool->chain().chain_id,
+                                 .state = snapshot->state,
+                                 .head = snapshot->head,
+                                 .head_age = now - snapshot->head_at,
+                                 .upstreams = pool->status(now)});
+    }
+    return server::status_json(status);
+}
+
+}  // namespace weir::app

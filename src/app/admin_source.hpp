@@ -1,0 +1,41 @@
+// What the admin pages show, gathered from the parts of the daemon.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/time.hpp"
+#include "runtime/ports.hpp"
+#include "server/admin.hpp"
+#include "server/state.hpp"
+#include "telemetry/metrics.hpp"
+#include "upstream/pool.hpp"
+
+namespace weir::app {
+
+using Pools = std::vector<std::unique_ptr<upstream::Pool>>;
+
+// References must outlive it.
+class DaemonSource final : public server::AdminSource {
+  public:
+    DaemonSource(const Pools& pools, telemetry::Metrics& metrics, const server::ServerState& state,
+                 const runtime::Clock& clock, std::string version);
+
+    bool ready(std::optional<std::string_view> chain) override;
+    std::string metrics() override;
+    std::string status_json() override;
+
+  private:
+    const Pools& pools_;
+    telemetry::Metrics& metrics_;
+    const server::ServerState& state_;
+    const runtime::Clock& clock_;
+    const std::string version_;
+    const core::TimePoint started_;
+};
+
+}  // namespace weir::app

@@ -1,0 +1,17 @@
+// `weir check`: judges a configuration file and prints what is wrong with it, or what is in effect.
+#pragma once
+
+#include "app/options.hpp"
+
+#include <ostream>
+
+namespace weir::app {
+
+// The exit code: 0, or 2 with every problem on `err`, one a line.
+int check(const Check& options, const config::Environment& environment, std::ostream& out,
+          std::ostream& err);
+
+// One line a problem.
+void print(const std::vector<config::Problem>& problems, std::ostream& err);
+
+}  // namespace weir::app

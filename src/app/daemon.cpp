@@ -1,0 +1,315 @@
+#include "app/daemon.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <thread>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "app/admin_source.hpp"
+#include "app/cpus.hpp"
+#include "app/version.hpp"
+#include "proxy/account.hpp"
+#include "proxy/filter_table.hpp"
+#include "proxy/handler.hpp"
+#include "routing/methods.hpp"
+#include "runtime/event.hpp"
+#include "runtime/task_group.hpp"
+#include "server/rpc_site.hpp"
+#include "server/server.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics.hpp"
+#include "upstream/http_transport.hpp"
+#include "upstream/poller.hpp"
+
+namespace weir::app {
+namespace {
+
+namespace net = boost::asio;
+using Contexts = std::vector<std::unique_ptr<proxy::ChainContext>>;
+
+telemetry::MetricsLayout layout_of(const config::Config& config) {
+    telemetry::MetricsLayout layout;
+    for (const config::Chain& chain : config.chains) {
+        telemetry::MetricsLayout::Chain& own = layout.chains.emplace_back();
+        own.name = chain.name;
+        for (const config::Upstream& upstream : chain.upstreams) {
+            own.upstreams.push_back(upstream.name);
+        }
+    }
+    layout.methods.emplace_back("other");
+    for (std::size_t number = 1; number < routing::method_count(); ++number) {
+        layout.methods.emplace_back(routing::method_at(number).name);
+    }
+    for (std::size_t cause = 0; cause < routing::kCauses; ++cause) {
+        layout.causes.emplace_back(routing::to_string(static_cast<routing::Cause>(cause)));
+    }
+    layout.outcomes = proxy::outcome_names();
+    layout.version = std::string(version());
+    return layout;
+}
+
+// Everything that one thread serves with.
+struct Lane {
+    Lane(unsigned index, runtime::Clock& clock, runtime::Random& random,
+         runtime::MemoryBudget& budget)
+        : worker(index, clock, random, budget), work(worker.io.get_executor()) {}
+
+    runtime::Worker worker;
+    net::executor_work_guard<runtime::Executor> work;  // run() returns at stop() only
+    std::unique_ptr<upstream::HttpTransport> transport;
+    std::unique_ptr<proxy::Services> services;
+    std::unique_ptr<proxy::Handler> handler;
+    std::unique_ptr<server::RpcSite> site;
+    std::unique_ptr<server::Server> server;
+};
+
+}  // namespace
+
+// Members are built in this order and destroyed in the reverse one.
+struct Daemon::Impl {
+    explicit Impl(config::Config settings)
+        : config(std::move(settings)),
+          log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
+          metrics(layout_of(config)),
+          budget(config.server.max_buffered),
+          state(server::limits_of(config.server)),
+          admin_state(server::admin_limits(config.server)),
+          rules(config.server.allowed_hosts, config.server.cors_origins) {}
+
+    core::Result<void> build();
+    core::Result<void> build_lane(unsigned index);
+    void announce();
+    int run();
+    void on_every_lane(void (*action)(Lane&));
+    runtime::Task<bool> every_lane_drained(core::TimePoint deadline);
+    runtime::Task<> watch_signals(runtime::Event& told_to_stop);
+    runtime::Task<> live();
+    void stop_lanes();
+
+    const config::Config config;
+    runtime::SystemClock clock;
+    runtime::SystemRandom random;
+    std::unique_ptr<telemetry::Log> log;
+    telemetry::Metrics metrics;
+    runtime::MemoryBudget budget;
+    Pools pools;         // one per chain, for all lanes
+    Contexts contexts;   // likewise
+    proxy::FilterTable filters;
+    server::ServerState state;
+    server::ServerState admin_state;
+    server::AccessRules rules;
+    std::optional<server::Listeners> listeners;
+    std::vector<std::unique_ptr<Lane>> lanes;
+    std::unique_ptr<DaemonSource> source;  // the admin pages, on the first lane
+    std::unique_ptr<server::AdminSite> admin_site;
+    std::unique_ptr<server::Server> admin_server;
+    config::Endpoint admin_endpoint;
+    std::unique_ptr<upstream::Poller> poller;  // likewise
+    int exit_code = 0;
+    bool ending_now = false;  // by a second signal
+};
+
+core::Result<void> Daemon::Impl::build() {
+    const unsigned threads = config.server.threads != 0 ? config.server.threads : usable_cpus();
+    core::Result<server::Listeners> opened = server::Listeners::open(config.server.listen, threads);
+    if (!opened) {
+        return opened.error();
+    }
+    core::Result<server::Listeners> admin = server::Listeners::open({config.admin.listen}, 1);
+    if (!admin) {
+        return admin.error();
+    }
+    listeners.emplace(std::move(*opened));
+    admin_endpoint = admin->endpoints().front();
+    for (std::size_t i = 0; i < config.chains.size(); ++i) {
+        pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now()));
+        contexts.push_back(
+            std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back()));
+    }
+    for (unsigned index = 0; index < threads; ++index) {
+        const core::Result<void> built = build_lane(index);
+        if (!built) {
+            return built.error();
+        }
+    }
+    Lane& first = *lanes.front();
+    source = std::make_unique<DaemonSource>(pools, metrics, state, clock, std::string(version()));
+    const server::Reach reach = admin_endpoint.is_loopback() ? server::Reach::loopback
+                                                             : server::Reach::network;
+    admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
+    admin_server = std::make_unique<server::Server>(first.worker, admin_state, rules, *admin_site,
+                                                    admin->take(0));
+    std::vector<upstream::Pool*> polled;
+    for (const std::unique_ptr<upstream::Pool>& pool : pools) {
+        polled.push_back(pool.get());
+    }
+    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, polled);
+    return {};
+}
+
+core::Result<void> Daemon::Impl::build_lane(unsigned index) {
+    auto lane = std::make_unique<Lane>(index, clock, random, budget);
+    auto transport = upstream::HttpTransport::create(lane->worker, config.chains);
+    if (!transport) {
+        return transport.error();
+    }
+    lane->transport = std::move(*transport);
+    lane->services = std::make_unique<proxy::Services>(
+        proxy::Services{lane->worker, *lane->transport, *log, metrics});
+    lane->handler = std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters);
+    lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
+    lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
+                                                    listeners->take(index));
+    lanes.push_back(std::move(lane));
+    return {};
+}
+
+void Daemon::Impl::announce() {
+    for (const config::Endpoint& endpoint : listeners->endpoints()) {
+        log->write(config::LogLevel::info, "listening",
+                  {{"rpc", endpoint.to_string()},
+                   {"admin", admin_endpoint.to_string()},
+                   {"threads", static_cast<std::uint64_t>(lanes.size())},
+                   {"version", version()}});
+    }
+}
+
+void Daemon::Impl::on_every_lane(void (*action)(Lane&)) {
+    for (const std::unique_ptr<Lane>& lane : lanes) {
+        net::post(lane->worker.io, [action, target = lane.get()] { action(*target); });
+    }
+}
+
+// Runs on the first lane; the others' connections are counted by what all of them share.
+runtime::Task<bool> Daemon::Impl::every_lane_drained(core::TimePoint deadline) {
+    constexpr auto kLook = std::chrono::milliseconds(10);
+    while (state.connections.taken() != 0) {
+        if (clock.now() >= deadline) {
+            co_return false;
+        }
+        const core::TimePoint next = clock.now() + kLook;
+        co_await runtime::sleep_until(lanes.front()->worker.io, next);
+    }
+    co_return true;
+}
+
+runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
+    using Signals = net::basic_signal_set<runtime::Executor>;
+    Signals signals(lanes.front()->worker.io.get_executor(), SIGTERM, SIGINT);
+    for (int count = 1;; ++count) {
+        const auto [error, number] =
+            co_await signals.async_wait(net::as_tuple(net::deferred));
+        if (error) {
+            co_return;
+        }
+        if (count > 1) {
+            log->write(config::LogLevel::warn, "second signal: ending now");
+            ending_now = true;
+            stop_lanes();
+            co_return;
+        }
+        log->write(config::LogLevel::info, "draining",
+                  {{"signal", static_cast<std::int64_t>(number)}});
+        told_to_stop.set();
+    }
+}
+
+// The daemon's life on its first lane: serve, be told to stop, drain, stop.
+runtime::Task<> Daemon::Impl::live() {
+    runtime::Worker& worker = lanes.front()->worker;
+    runtime::Event told_to_stop(worker.io);
+    runtime::TaskGroup background(worker.io);
+    background.spawn(watch_signals(told_to_stop));
+    poller->start();
+    admin_server->start();
+    on_every_lane([](Lane& lane) { lane.server->start(); });
+    announce();
+    co_await told_to_stop.wait();
+
+    const core::TimePoint told = clock.now();
+    state.begin_drain();
+    const core::TimePoint closing = told + config.server.drain_delay;
+    co_await runtime::sleep_until(worker.io, closing);
+    on_every_lane([](Lane& lane) {
+        lane.server->stop_accepting();
+        lane.server->close_idle();
+    });
+    const core::TimePoint last = closing + config.server.drain_timeout;
+    const bool drained = co_await every_lane_drained(last);
+    if (!drained) {
+        log->write(config::LogLevel::warn, "drain timeout: cutting what still runs",
+                  {{"connections", static_cast<std::uint64_t>(state.connections.taken())}});
+        exit_code = 1;
+        on_every_lane([](Lane& lane) { lane.server->cut(); });
+        const core::TimePoint moment = clock.now() + std::chrono::seconds(1);
+        const bool cut = co_await every_lane_drained(moment);
+        static_cast<void>(cut);
+    }
+    co_await poller->stop();
+    admin_server->stop_accepting();
+    admin_server->cut();
+    const core::TimePoint admin_moment = clock.now() + std::chrono::seconds(1);
+    const bool admin_cut = co_await admin_server->drained(admin_moment);
+    static_cast<void>(admin_cut);
+    background.cancel();
+    co_await background.join();
+    log->write(config::LogLevel::info, "stopped",
+              {{"exit_code", static_cast<std::int64_t>(exit_code)}});
+    stop_lanes();
+}
+
+void Daemon::Impl::stop_lanes() {
+    for (const std::unique_ptr<Lane>& lane : lanes) {
+        lane->worker.io.stop();
+    }
+}
+
+int Daemon::Impl::run() {
+    runtime::TaskGroup life(lanes.front()->worker.io);
+    life.spawn(live());
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 1; i < lanes.size(); ++i) {
+        threads.emplace_back([lane = lanes[i].get()] { lane->worker.io.run(); });
+    }
+    lanes.front()->worker.io.run();
+    threads.clear();
+    if (ending_now) {
+        // Nothing was waited for, so what is suspended cannot be taken down in order; the log can.
+        log.reset();
+        std::_Exit(1);
+    }
+    return exit_code;
+}
+
+Daemon::Daemon(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+
+Daemon::~Daemon() = default;
+
+core::Result<std::unique_ptr<Daemon>> Daemon::create(config::Config config) {
+    auto impl = std::make_unique<Impl>(std::move(config));
+    const core::Result<void> built = impl->build();
+    if (!built) {
+        return built.error();
+    }
+    return std::unique_ptr<Daemon>(new Daemon(std::move(impl)));
+}
+
+const std::vector<config::Endpoint>& Daemon::rpc_endpoints() const {
+    return impl_->listeners->endpoints();
+}
+
+const config::Endpoint& Daemon::admin_endpoint() const { return impl_->admin_endpoint; }
+
+int Daemon::run() { return impl_->run(); }
+
+}  // namespace weir::app

@@ -1,0 +1,13 @@
+// `weir health`: is the daemon behind an admin address ready? For container health checks.
+#pragma once
+
+#include <string>
+
+#include "config/config.hpp"
+
+namespace weir::app {
+
+// The exit code: 0 when /readyz answers 200 within a few seconds, else 1 with one line on stderr.
+int health(const config::Endpoint& admin);
+
+}  // namespace weir::app

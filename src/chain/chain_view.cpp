@@ -1,0 +1,268 @@
+#include "chain/chain_view.hpp"
+
+#include <algorithm>
+
+namespace weir::chain {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr unsigned kGoodChecks = 3;
+constexpr core::Duration kUsualBlockTime = seconds(12);
+constexpr core::Duration kShortestBlockTime = milliseconds(100);
+constexpr core::Duration kLongestBlockTime = seconds(60);
+
+// On fast chains a lag below this is tolerated, however many blocks it is.
+constexpr core::Duration kToleratedLag = seconds(6);
+
+// An upstream that was asked longer ago than this before the head was seen gets no further grace.
+constexpr core::Duration kLongestGrace = seconds(15);
+
+// Block timestamps are whole seconds: a rate is read from at least so much.
+constexpr std::uint64_t kLearnSeconds = 10;
+constexpr std::uint64_t kLearnBlocks = 32;
+
+constexpr std::uint64_t kClockSkewSeconds = 60;
+
+}  // namespace
+
+ChainView::ChainView(const ChainRules& rules) : rules_(rules), members_(rules.upstreams) {}
+
+void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id) {
+    Member& member = members_[upstream];
+    member.chain_id = chain_id;
+    if (chain_id != rules_.chain_id) {
+        member.identity = Identity::wrong;
+        member.good_checks = 0;
+        return;
+    }
+    if (member.identity == Identity::wrong && ++member.good_checks < kGoodChecks) {
+        return;
+    }
+    member.identity = Identity::right;
+}
+
+void ChainView::doubt_identity(std::size_t upstream) {
+    Member& member = members_[upstream];
+    if (member.identity == Identity::right) {
+        member.identity = Identity::unknown;
+    }
+    member.good_checks = 0;
+}
+
+void ChainView::observe_head(std::size_t upstream, const Observation& observation) {
+    Member& member = members_[upstream];
+    member.latest = observation;
+    member.highest = std::max(member.highest, observation.latest.number);
+    recompute(observation.at);
+}
+
+void ChainView::set_counted(std::size_t upstream, bool counted, core::TimePoint now) {
+    if (members_[upstream].counted != counted) {
+        members_[upstream].counted = counted;
+        recompute(now);
+    }
+}
+
+void ChainView::refresh(core::TimePoint now) { recompute(now); }
+
+std::optional<std::uint64_t> ChainView::reported_chain_id(std::size_t upstream) const {
+    return members_[upstream].chain_id;
+}
+
+const std::optional<Observation>& ChainView::latest(std::size_t upstream) const {
+    return members_[upstream].latest;
+}
+
+core::Duration ChainView::block_time() const {
+    if (rules_.block_time) {
+        return std::max(*rules_.block_time, kShortestBlockTime);
+    }
+    return learned_.value_or(kUsualBlockTime);
+}
+
+std::uint64_t ChainView::tolerated_lag() const {
+    const auto fast =
+        static_cast<std::uint64_t>((kToleratedLag - core::Duration(1)) / block_time());
+    return std::max(rules_.max_lag_blocks, fast);
+}
+
+std::uint64_t ChainView::lag(std::size_t upstream) const {
+    const Member& member = members_[upstream];
+    if (!head_ || !member.latest || rules_.upstreams == 1 ||
+        member.latest->latest.number >= head_->number) {
+        return 0;
+    }
+    const std::uint64_t behind = head_->number - member.latest->latest.number;
+    const core::Duration since =
+        std::clamp(head_at_ - member.latest->at, core::Duration::zero(), kLongestGrace);
+    const auto grace =
+        static_cast<std::uint64_t>((since + block_time() - core::Duration(1)) / block_time());
+    return behind > grace ? behind - grace : 0;
+}
+
+Standing ChainView::standing(std::size_t upstream) const {
+    const Member& member = members_[upstream];
+    if (!member.latest) {
+        return Standing::unknown;
+    }
+    if (rules_.upstreams == 1 || !head_) {
+        return Standing::current;
+    }
+    if (member.latest->latest.number > head_->number + plausible_jump(member.latest->at)) {
+        return Standing::implausible;
+    }
+    return lag(upstream) <= tolerated_lag() ? Standing::current : Standing::lagging;
+}
+
+std::vector<const ChainView::Member*> ChainView::voters() const {
+    std::vector<const Member*> voters;
+    for (const Member& member : members_) {
+        if (member.identity == Identity::right && member.counted && member.latest) {
+            voters.push_back(&member);
+        }
+    }
+    std::sort(voters.begin(), voters.end(), [](const Member* a, const Member* b) {
+        return a->latest->latest.number > b->latest->latest.number;
+    });
+    return voters;
+}
+
+// How far beyond the head a block may be for one upstream alone to be believed.
+std::uint64_t ChainView::plausible_jump(core::TimePoint now) const {
+    const core::Duration since = std::max(now - head_at_, core::Duration::zero());
+    return std::max(rules_.max_jump_blocks, static_cast<std::uint64_t>(2 * since / block_time()));
+}
+
+// Do the blocks' own times explain how far apart two heads are? A node that is still syncing looks
+// so from above; a head that was made up does not, nor does one that lies in the future.
+bool ChainView::agree(const Observation& high, const Observation& low) const {
+    if (low.timestamp == 0 || high.wall == 0 || high.timestamp <= low.timestamp ||
+        high.timestamp > high.wall + kClockSkewSeconds) {
+        return false;
+    }
+    const auto blocks = static_cast<double>(high.latest.number - low.latest.number);
+    const double apart = static_cast<double>(high.timestamp - low.timestamp) / blocks;
+    if (!rules_.block_time && !learned_) {
+        return apart > 0.1 && apart < 30;
+    }
+    const double expected = std::chrono::duration<double>(block_time()).count();
+    return apart > expected / 2 && apart < expected * 2;
+}
+
+const ChainView::Member* ChainView::candidate(const std::vector<const Member*>& voters,
+                                              core::TimePoint now) const {
+    if (rules_.upstreams == 1) {
+        return voters.front();
+    }
+    if (voters.size() >= 3) {
+        return voters[1];  // the highest block that two reach
+    }
+    const Member* highest = voters.front();
+    const std::uint64_t number = highest->latest->latest.number;
+    if (!head_ && voters.size() == 1) {
+        return highest;
+    }
+    const bool sequel = head_ && number <= head_->number + plausible_jump(now);
+    if (voters.size() == 2) {
+        const Observation& other = *voters[1]->latest;
+        const bool near = number - other.latest.number <= rules_.max_jump_blocks;
+        const bool believed = near || (sequel && confirmed_) || agree(*highest->latest, other);
+        return believed ? highest : voters[1];
+    }
+    if (sequel) {
+        return highest;
+    }
+    // Alone with a jump that time does not explain: believed when nobody comes back to deny it.
+    return now - alone_since_ >= rules_.max_lag_time ? highest : nullptr;
+}
+
+void ChainView::recompute(core::TimePoint now) {
+    const std::vector<const Member*> counted = voters();
+    if (counted.size() != 1 || alone_since_ == core::TimePoint{}) {
+        alone_since_ = now;
+    }
+    if (counted.empty()) {
+        return;
+    }
+    const Member* chosen = candidate(counted, now);
+    if (chosen == nullptr) {
+        return;
+    }
+    const Observation& observation = *chosen->latest;
+    const bool first_agreement = !confirmed_ && counted.size() > 1;
+    confirmed_ = confirmed_ || counted.size() > 1;
+    if (!head_ || observation.latest.number > head_->number) {
+        adopt(observation, now);
+        return;
+    }
+    if (observation.latest.number == head_->number) {
+        const bool held = std::any_of(counted.begin(), counted.end(), [this](const Member* m) {
+            return m->latest->latest == *head_;
+        });
+        if (!held) {
+            head_ = observation.latest;  // a reorganisation at the same height
+        }
+        return;
+    }
+    const bool all_fell = std::all_of(counted.begin(), counted.end(), [](const Member* m) {
+        return m->latest->latest.number < m->highest;
+    });
+    if (rules_.upstreams == 1 || all_fell || first_agreement) {
+        fall_back(observation, now);
+    } else if (now - head_at_ >= rules_.max_lag_time) {
+        if (counted.front()->latest->latest.number < head_->number) {
+            abandoned_ = std::max(abandoned_.value_or(0), head_->number);
+        }
+        head_ = observation.latest;
+        head_at_ = now;
+        anchor_.reset();
+    }
+}
+
+void ChainView::adopt(const Observation& observation, core::TimePoint now) {
+    head_ = observation.latest;
+    head_at_ = now;
+    if (abandoned_ && head_->number >= *abandoned_) {
+        abandoned_.reset();
+    }
+    learn_block_time(observation);
+}
+
+// A development node that was reset, or a chain that was rolled back: nothing older counts.
+void ChainView::fall_back(const Observation& observation, core::TimePoint now) {
+    head_ = observation.latest;
+    head_at_ = now;
+    abandoned_.reset();
+    anchor_.reset();
+    for (Member& member : members_) {
+        member.highest = member.latest ? member.latest->latest.number : 0;
+    }
+}
+
+void ChainView::learn_block_time(const Observation& observation) {
+    const Anchor here{observation.latest.number, observation.timestamp};
+    if (here.timestamp == 0) {
+        return;
+    }
+    if (!anchor_ || here.timestamp < anchor_->timestamp || here.number <= anchor_->number) {
+        anchor_ = here;
+        return;
+    }
+    const std::uint64_t took = here.timestamp - anchor_->timestamp;
+    const std::uint64_t blocks = here.number - anchor_->number;
+    if (took < kLearnSeconds && blocks < kLearnBlocks) {
+        return;
+    }
+    // A clock that was moved by hand must not overflow the count of nanoseconds.
+    const std::uint64_t bounded = std::min<std::uint64_t>(took, 1'000'000);
+    const core::Duration sample =
+        std::clamp(core::Duration(seconds(bounded)) /
+                       static_cast<std::int64_t>(std::min<std::uint64_t>(blocks, 1'000'000'000)),
+                   kShortestBlockTime, kLongestBlockTime);
+    learned_ = learned_ ? (*learned_ * 7 + sample * 3) / 10 : sample;
+    anchor_ = here;
+}
+
+}  // namespace weir::chain

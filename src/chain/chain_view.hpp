@@ -1,0 +1,111 @@
+// What is believed of a chain, from what its upstreams say: which of them are on the right chain,
+// where the head is, who is behind. Pure: observations and times in, beliefs out.
+#pragma once
+
+#include "chain/observation.hpp"
+#include "core/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace weir::chain {
+
+struct ChainRules {
+    std::uint64_t chain_id = 0;
+    std::size_t upstreams = 1;                 // configured; with one, its word is the chain
+    std::optional<core::Duration> block_time;  // a hint; learned when left out
+    std::uint64_t max_lag_blocks = 3;
+    core::Duration max_lag_time = std::chrono::seconds(60);
+    std::uint64_t max_jump_blocks = 64;
+};
+
+enum class Identity : std::uint8_t {
+    unknown,  // not checked yet, or not since a connection was lost
+    right,
+    wrong,  // comes back after three good checks
+};
+
+enum class Standing : std::uint8_t {
+    unknown,  // no head seen yet
+    current,  // at the head, or behind it by what is tolerated
+    lagging,
+    implausible,  // so far ahead of everybody that it is not believed
+};
+
+class ChainView {
+  public:
+    explicit ChainView(const ChainRules& rules);
+
+    void observe_chain_id(std::size_t upstream, std::uint64_t chain_id);
+
+    // A connection was lost and another process may answer next: unknown until checked again.
+    void doubt_identity(std::size_t upstream);
+
+    void observe_head(std::size_t upstream, const Observation& observation);
+
+    // Whether an upstream's word counts for the head: false while it is ill. True at first.
+    void set_counted(std::size_t upstream, bool counted, core::TimePoint now);
+
+    // Beliefs that change with time alone.
+    void refresh(core::TimePoint now);
+
+    Identity identity(std::size_t upstream) const { return members_[upstream].identity; }
+    std::optional<std::uint64_t> reported_chain_id(std::size_t upstream) const;
+
+    const std::optional<BlockId>& head() const { return head_; }
+    core::TimePoint head_at() const { return head_at_; }  // when it was first seen
+    const std::optional<Observation>& latest(std::size_t upstream) const;
+
+    Standing standing(std::size_t upstream) const;
+
+    // Blocks behind the head, less what the upstream may have gained since it was last asked.
+    std::uint64_t lag(std::size_t upstream) const;
+
+    // Nobody reaches the newest head that was seen, for longer than is tolerated: the best left
+    // stands for the chain.
+    bool is_degraded() const { return abandoned_.has_value(); }
+
+    // The hint, what was learned, or 12 s.
+    core::Duration block_time() const;
+
+    // Lags up to this count as current.
+    std::uint64_t tolerated_lag() const;
+
+  private:
+    struct Member {
+        Identity identity = Identity::unknown;
+        std::optional<std::uint64_t> chain_id;
+        unsigned good_checks = 0;  // in a row, while wrong
+        bool counted = true;
+        std::optional<Observation> latest;
+        std::uint64_t highest = 0;  // of its own heads, since the last fall-back of the chain
+    };
+
+    std::vector<const Member*> voters() const;  // highest head first
+    const Member* candidate(const std::vector<const Member*>& voters, core::TimePoint now) const;
+    bool agree(const Observation& high, const Observation& low) const;
+    std::uint64_t plausible_jump(core::TimePoint now) const;
+    void recompute(core::TimePoint now);
+    void adopt(const Observation& observation, core::TimePoint now);
+    void fall_back(const Observation& observation, core::TimePoint now);
+    void learn_block_time(const Observation& observation);
+
+    ChainRules rules_;
+    std::vector<Member> members_;
+    std::optional<BlockId> head_;
+    core::TimePoint head_at_{};
+    bool confirmed_ = false;                  // more than one upstream has had a say so far
+    std::optional<std::uint64_t> abandoned_;  // the head that nobody left reaches
+    core::TimePoint alone_since_{};           // since when fewer than two upstreams count
+
+    std::optional<core::Duration> learned_;
+    struct Anchor {
+        std::uint64_t number = 0;
+        std::uint64_t timestamp = 0;
+    };
+    std::optional<Anchor> anchor_;
+};
+
+}  // namespace weir::chain

@@ -1,0 +1,138 @@
+#include "config/rules.hpp"
+
+#include "config/endpoint.hpp"
+#include "core/text.hpp"
+
+#include <fstream>
+#include <map>
+#include <string>
+
+namespace weir::config {
+namespace {
+
+std::string chain_path(std::size_t chain) { return "chains[" + std::to_string(chain) + "]"; }
+
+std::string upstream_path(std::size_t chain, std::size_t upstream) {
+    return chain_path(chain) + ".upstreams[" + std::to_string(upstream) + "]";
+}
+
+void judge_listeners(const Config& config, const Origin& origin, Reading& reading) {
+    const auto& listen = config.server.listen;
+    const auto place = [&](std::size_t i) {
+        return listen.size() > 1 ? origin.listen + "[" + std::to_string(i) + "]" : origin.listen;
+    };
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        for (std::size_t k = 0; k < i; ++k) {
+            if (collide(listen[i], listen[k])) {
+                reading.problem(place(i), "is already taken by " + place(k));
+                break;
+            }
+        }
+    }
+    for (std::size_t i = 0; i < listen.size(); ++i) {
+        if (collide(listen[i], config.admin.listen)) {
+            reading.problem(origin.admin, "is already taken by " + place(i));
+            break;
+        }
+    }
+}
+
+void judge_origins(const Config& config, Reading& reading) {
+    const auto& origins = config.server.cors_origins;
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+        if (origins[i] == "*" && origins.size() > 1) {
+            reading.problem("server.cors_origins[" + std::to_string(i) + "]", "* must stand alone");
+        }
+    }
+}
+
+void judge_upstreams(const Chain& chain, std::size_t place, Reading& reading) {
+    std::map<std::string, std::size_t> names;
+    for (std::size_t i = 0; i < chain.upstreams.size(); ++i) {
+        const Upstream& upstream = chain.upstreams[i];
+        const std::string path = upstream_path(place, i);
+        // Names differ in more than case: people read them in logs and type them into URLs.
+        const auto [first, fresh] = names.emplace(core::to_lower(upstream.name), i);
+        if (!fresh && !upstream.name.empty()) {
+            reading.problem(path + ".name",
+                            "is already the name of " + upstream_path(place, first->second));
+        }
+        const UpstreamTls& tls = upstream.tls;
+        const bool has_tls = !tls.ca_file.empty() || !tls.server_name.empty() || tls.insecure;
+        if (has_tls && !upstream.url.tls && !upstream.url.host.empty()) {
+            reading.problem(path + ".tls", "is set, but the URL is plain http");
+        }
+        if (tls.insecure && !tls.ca_file.empty()) {
+            reading.problem(path + ".tls.ca_file", "has no effect while insecure is true");
+        }
+        for (const auto& [name, value] : upstream.headers) {
+            if (core::iequals(name, "authorization") && !upstream.url.authorization.empty()) {
+                reading.problem(path + ".headers." + name, "is set by the URL's user-info too");
+            }
+        }
+    }
+}
+
+void judge_chains(const Config& config, const Origin& origin, Reading& reading) {
+    std::map<std::string, std::size_t> names;
+    std::map<std::uint64_t, std::size_t> ids;
+    std::optional<std::size_t> first_default;
+    for (std::size_t i = 0; i < config.chains.size(); ++i) {
+        const Chain& chain = config.chains[i];
+        const bool from_flags = origin.flag_chain == i;
+        const auto [id, fresh_id] = ids.emplace(chain.chain_id, i);
+        if (!fresh_id && chain.chain_id != 0) {
+            reading.problem(from_flags ? "--chain-id" : chain_path(i) + ".chain_id",
+                            "is already the chain id of " + chain_path(id->second));
+        }
+        const auto [name, fresh_name] = names.emplace(chain.name, i);
+        if (!fresh_name && !chain.name.empty() && (fresh_id || !from_flags)) {
+            reading.problem(from_flags ? "--chain-id" : chain_path(i) + ".name",
+                            "is already the name of " + chain_path(name->second));
+        }
+        if (chain.is_default && first_default) {
+            reading.problem(chain_path(i) + ".default",
+                            chain_path(*first_default) + " is the default already");
+        } else if (chain.is_default) {
+            first_default = i;
+        }
+        judge_upstreams(chain, i, reading);
+    }
+}
+
+}  // namespace
+
+void fill_names(Config& config) {
+    for (Chain& chain : config.chains) {
+        if (chain.name.empty() && chain.chain_id != 0) {
+            chain.name =
+                chain.chain_id == 1 ? "ethereum" : "chain-" + std::to_string(chain.chain_id);
+        }
+        for (std::size_t i = 0; i < chain.upstreams.size(); ++i) {
+            if (chain.upstreams[i].name.empty()) {
+                chain.upstreams[i].name = "upstream-" + std::to_string(i + 1);
+            }
+        }
+    }
+}
+
+void judge(const Config& config, const Origin& origin, Reading& reading) {
+    judge_listeners(config, origin, reading);
+    judge_origins(config, reading);
+    judge_chains(config, origin, reading);
+}
+
+void judge_files(const Config& config, Reading& reading) {
+    for (std::size_t i = 0; i < config.chains.size(); ++i) {
+        const Chain& chain = config.chains[i];
+        for (std::size_t k = 0; k < chain.upstreams.size(); ++k) {
+            const std::string& file = chain.upstreams[k].tls.ca_file;
+            if (!file.empty() && std::ifstream(file).peek() == std::ifstream::traits_type::eof()) {
+                reading.problem(upstream_path(i, k) + ".tls.ca_file",
+                                "names a file that cannot be read or is empty");
+            }
+        }
+    }
+}
+
+}  // namespace weir::config

@@ -1,0 +1,188 @@
+#include "config/schema.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weir::config {
+namespace {
+
+// One line per key whose feature is still to come; a feature moves its line into a section below.
+constexpr std::array<std::string_view, 14> kNotAvailable = {
+    "server.tls",
+    "server.trusted_proxies",
+    "log.sample",
+    "log.correlation_key",
+    "providers_file",
+    "clients",
+    "chains[].checkpoint",
+    "chains[].writes",
+    "chains[].rate_limits",
+    "chains[].batch",
+    "chains[].upstreams[].provider",
+    "chains[].upstreams[].batch",
+    "chains[].upstreams[].rate",
+    "chains[].upstreams[].history",
+};
+
+constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kGiB = 1024 * kMiB;
+
+Section<Server> server_section() {
+    return {
+        field("listen", &Server::listen, endpoints()),
+        field("threads", &Server::threads, number<unsigned>(0, 1024)),
+        field("allowed_hosts", &Server::allowed_hosts, host_names()),
+        field("cors_origins", &Server::cors_origins, origins()),
+        field("max_body", &Server::max_body, size(1, kGiB)),
+        field("max_batch", &Server::max_batch, number<std::size_t>(1, 1'000'000)),
+        field("max_depth", &Server::max_depth, number<std::size_t>(1, 100'000)),
+        field("max_header", &Server::max_header, size(kKiB, kMiB)),
+        field("max_connections", &Server::max_connections, number<std::size_t>(1, 10'000'000)),
+        field("max_in_flight", &Server::max_in_flight, number<std::size_t>(1, 10'000'000)),
+        field("max_buffered", &Server::max_buffered, size(64 * kKiB, 1024 * kGiB)),
+        field("header_timeout", &Server::header_timeout, duration()),
+        field("body_timeout", &Server::body_timeout, duration()),
+        field("idle_timeout", &Server::idle_timeout, duration()),
+        field("drain_delay", &Server::drain_delay, duration(Zero::allowed)),
+        field("drain_timeout", &Server::drain_timeout, duration(Zero::allowed)),
+    };
+}
+
+Section<Admin> admin_section() {
+    return {
+        field("listen", &Admin::listen, endpoint()),
+        field("token", &Admin::token, token()),
+    };
+}
+
+Section<Log> log_section() {
+    return {
+        field("level", &Log::level, log_level()),
+        field("format", &Log::format, log_format()),
+    };
+}
+
+Section<Timeouts> timeouts_section() {
+    return {
+        field("request", &Timeouts::request, duration()),
+        field("slow_request", &Timeouts::slow_request, duration()),
+        field("attempt", &Timeouts::attempt, duration()),
+        field("connect", &Timeouts::connect, duration()),
+    };
+}
+
+Section<Head> head_section() {
+    return {
+        field("poll_interval", &Head::poll_interval, duration_or_auto()),
+        field("chain_check_interval", &Head::chain_check_interval, duration()),
+        field("max_lag_blocks", &Head::max_lag_blocks, number<std::uint64_t>(0, kUnbounded)),
+        field("max_lag_time", &Head::max_lag_time, duration()),
+        field("max_jump_blocks", &Head::max_jump_blocks, number<std::uint64_t>(1, kUnbounded)),
+    };
+}
+
+Section<Reads> reads_section() {
+    return {
+        field("max_attempts", &Reads::max_attempts, number<unsigned>(1, 100)),
+        field("hedge", &Reads::hedge, hedge()),
+    };
+}
+
+Section<Circuit> circuit_section() {
+    return {
+        field("failures", &Circuit::failures, number<unsigned>(1, 1'000'000)),
+        field("open_for", &Circuit::open_for, duration()),
+    };
+}
+
+Section<Chain> chain_methods_section() {
+    return {
+        field("deny", &Chain::deny_methods, method_patterns()),
+        field("reads", &Chain::read_methods, method_patterns()),
+    };
+}
+
+Section<UpstreamTls> upstream_tls_section() {
+    return {
+        field("ca_file", &UpstreamTls::ca_file, file_path()),
+        field("server_name", &UpstreamTls::server_name, host_name()),
+        field("insecure", &UpstreamTls::insecure, boolean()),
+    };
+}
+
+Section<Methods> upstream_methods_section() {
+    return {
+        field("allow", &Methods::allow, method_patterns()),
+        field("deny", &Methods::deny, method_patterns()),
+    };
+}
+
+Section<Upstream> upstream_section() {
+    return {
+        field("name", &Upstream::name,
+              name(is_upstream_name, "upstream-N",
+                   "must be letters, digits and . _ - with a letter or digit first, 64 at most")),
+        field("url", &Upstream::url, url(), Need::required),
+        field("tier", &Upstream::tier, number<unsigned>(0, 1000)),
+        field("weight", &Upstream::weight, weight()),
+        field("headers", &Upstream::headers, headers()),
+        object("tls", &Upstream::tls, upstream_tls_section()),
+        field("max_in_flight", &Upstream::max_in_flight, number<std::size_t>(1, 1'000'000)),
+        object("methods", &Upstream::methods, upstream_methods_section()),
+    };
+}
+
+Section<Chain> chain_section() {
+    return {
+        field("name", &Chain::name,
+              name(is_chain_name, "ethereum, or chain-ID",
+                   "must be small letters, digits and - with a letter first, 64 at most")),
+        field("family", &Chain::family, family()),
+        field("chain_id", &Chain::chain_id, number<std::uint64_t>(1, kUnbounded), Need::required),
+        field("default", &Chain::is_default, boolean()),
+        field("block_time", &Chain::block_time, learned_duration()),
+        object("timeouts", &Chain::timeouts, timeouts_section()),
+        object("head", &Chain::head, head_section()),
+        object("reads", &Chain::reads, reads_section()),
+        object("circuit", &Chain::circuit, circuit_section()),
+        field("reply_buffer", &Chain::reply_buffer, size(1, kGiB)),
+        field("max_reply", &Chain::max_reply, size(1, 1024 * kGiB)),
+        group("methods", chain_methods_section()),
+        objects("upstreams", &Chain::upstreams, upstream_section(), Need::required),
+    };
+}
+
+}  // namespace
+
+Section<Config> file_section(Need chains) {
+    return {
+        object("server", &Config::server, server_section()),
+        object("admin", &Config::admin, admin_section()),
+        object("log", &Config::log, log_section()),
+        objects("chains", &Config::chains, chain_section(), chains),
+    };
+}
+
+std::vector<Key> available_keys() { return keys_of(file_section(Need::required)); }
+
+std::vector<std::string_view> keys_not_available() {
+    return {kNotAvailable.begin(), kNotAvailable.end()};
+}
+
+bool is_not_available(std::string_view pattern) {
+    return std::find(kNotAvailable.begin(), kNotAvailable.end(), pattern) != kNotAvailable.end();
+}
+
+std::vector<std::string_view> not_available_below(std::string_view pattern) {
+    std::vector<std::string_view> names;
+    for (std::string_view key : kNotAvailable) {
+        const std::size_t dot = key.rfind('.');
+        const std::string_view parent = dot == std::string_view::npos ? "" : key.substr(0, dot);
+        if (parent == pattern) {
+            names.push_back(key.substr(dot == std::string_view::npos ? 0 : dot + 1));
+        }
+    }
+    return names;
+}
+
+}  // namespace weir::config

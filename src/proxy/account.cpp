@@ -1,0 +1,92 @@
+#include "proxy/account.hpp"
+
+#include <chrono>
+
+namespace weir::proxy {
+namespace {
+
+std::size_t outcome_number(const Answer& answer) {
+    switch (answer.kind()) {
+        case Answer::Kind::result:
+        case Answer::Kind::long_result:
+            return 0;
+        case Answer::Kind::rpc_error:
+            return 1;
+        case Answer::Kind::gateway_error:
+            return 2 + static_cast<std::size_t>(answer.error().type);
+    }
+    return 1;
+}
+
+std::string_view outcome_name(std::size_t number) {
+    if (number < 2) {
+        return number == 0 ? "ok" : "rpc_error";
+    }
+    return traits_of(static_cast<ErrorType>(number - 2)).name;
+}
+
+}  // namespace
+
+std::vector<std::string> outcome_names() {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < kErrorTypes + 2; ++i) {
+        names.emplace_back(outcome_name(i));
+    }
+    return names;
+}
+
+void account(Services& services, const ChainContext& chain, const Finished& finished) {
+    const core::Duration duration = services.worker.clock.now() - finished.request.received;
+    auto time_class = telemetry::Metrics::TimeClass::fast;
+    std::string_view outcome = finished.failure.empty() ? "ok" : finished.failure;
+    for (const BatchItem& item : finished.items) {
+        if (item.answer == nullptr) {
+            continue;
+        }
+        const std::size_t number = outcome_number(*item.answer);
+        services.metrics.call(chain.index, routing::method_number(*item.plan->traits), number);
+        if (item.plan->traits->time_class == routing::TimeClass::slow) {
+            time_class = telemetry::Metrics::TimeClass::slow;
+        }
+        if (item.answer->kind() == Answer::Kind::gateway_error &&
+            item.answer->error().type == ErrorType::rate_limited) {
+            services.metrics.rate_limited(chain.index, telemetry::Metrics::Scope::upstream);
+        }
+        if (number != 0 && finished.failure.empty()) {
+            outcome = outcome_name(number);
+        }
+    }
+    services.metrics.request(chain.index, time_class, duration);
+    if (!services.log.enabled(config::LogLevel::info)) {
+        return;
+    }
+    const bool single = finished.items.size() == 1;
+    std::string_view upstream;
+    if (single && finished.items[0].answer != nullptr && finished.items[0].answer->upstream) {
+        upstream = chain.config.upstreams[*finished.items[0].answer->upstream].name;
+    }
+    const double milliseconds = std::chrono::duration<double, std::milli>(duration).count();
+    services.log.write(
+        config::LogLevel::info, "request",
+        {{"request_id", finished.request.request_id},
+         {"peer", finished.request.peer},
+         {"chain", chain.config.name},
+         {"method", single ? finished.items[0].plan->call->method : std::string_view("batch")},
+         {"calls", static_cast<std::uint64_t>(finished.items.size())},
+         {"status", static_cast<std::int64_t>(finished.head.status)},
+         {"outcome", outcome},
+         {"attempts", static_cast<std::uint64_t>(finished.head.attempts)},
+         {"upstream", upstream},
+         {"duration_ms", milliseconds}});
+}
+
+void account_refusal(Services& services, const GatewayError& error, std::string_view request_id,
+                     std::string_view peer) {
+    services.log.write(config::LogLevel::info, "request",
+                       {{"request_id", request_id},
+                        {"peer", peer},
+                        {"status", static_cast<std::int64_t>(http_status_of(error))},
+                        {"outcome", traits_of(error.type).name}});
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,33 @@
+// How a request is told of: one log line, one update of the metrics.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/time.hpp"
+#include "proxy/assemble.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/services.hpp"
+
+namespace weir::proxy {
+
+// The outcomes of a call as a metric label: `ok`, `rpc_error`, then the gateway errors by name.
+std::vector<std::string> outcome_names();
+
+struct Finished {
+    const ClientRequest& request;
+    const ResponseHead& head;
+    std::span<const BatchItem> items;  // one for a single call
+    std::string_view failure;          // of the request as a whole, or of its delivery; or empty
+};
+
+void account(Services& services, const ChainContext& chain, const Finished& finished);
+
+// A request that never came to a chain.
+void account_refusal(Services& services, const GatewayError& error, std::string_view request_id,
+                     std::string_view peer);
+
+}  // namespace weir::proxy

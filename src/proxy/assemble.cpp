@@ -1,0 +1,108 @@
+#include "proxy/assemble.hpp"
+
+#include <algorithm>
+
+#include "jsonrpc/write.hpp"
+
+namespace weir::proxy {
+namespace {
+
+// The frame's text before a value that is spliced from elsewhere.
+struct Cut {
+    std::size_t frame_end;
+    std::string_view value;  // empty: none follows
+};
+
+void append_reply(std::string& frame, std::vector<Cut>& cuts, std::string_view id,
+                  const Answer& answer) {
+    if (answer.kind() == Answer::Kind::gateway_error) {
+        append_error_reply(frame, id, answer.error());
+        return;
+    }
+    if (answer.kind() == Answer::Kind::result) {
+        jsonrpc::append_result_head(frame, id);
+    } else {
+        jsonrpc::append_error_head(frame, id);
+    }
+    cuts.push_back({frame.size(), answer.json()});
+    frame += '}';
+}
+
+// Views are taken only now that the frame does not grow any more.
+ResponseBody cut_up(std::string frame, const std::vector<Cut>& cuts) {
+    ResponseBody body;
+    body.frame = std::move(frame);
+    body.pieces.reserve(2 * cuts.size() + 1);
+    const std::string_view text = body.frame;
+    std::size_t from = 0;
+    for (const Cut& cut : cuts) {
+        body.pieces.push_back(text.substr(from, cut.frame_end - from));
+        body.pieces.push_back(cut.value);
+        from = cut.frame_end;
+    }
+    body.pieces.push_back(text.substr(from));
+    return body;
+}
+
+bool needed_upstream(const BatchItem& item) {
+    return item.answer != nullptr && !item.plan->refusal &&
+           item.plan->access() != routing::Access::local;
+}
+
+bool is_rate_limited(const Answer& answer) {
+    return answer.kind() == Answer::Kind::gateway_error &&
+           answer.error().type == ErrorType::rate_limited;
+}
+
+}  // namespace
+
+ResponseBody assemble_single(std::string_view id, const Answer& answer) {
+    std::string frame;
+    frame.reserve(64 + id.size());
+    std::vector<Cut> cuts;
+    append_reply(frame, cuts, id, answer);
+    return cut_up(std::move(frame), cuts);
+}
+
+ResponseBody assemble_batch(std::span<const BatchItem> items) {
+    std::string frame = "[";
+    std::vector<Cut> cuts;
+    cuts.reserve(items.size());
+    for (const BatchItem& item : items) {
+        if (item.answer != nullptr) {
+            if (frame.size() > 1) {
+                frame += ',';
+            }
+            append_reply(frame, cuts, item.plan->call->id, *item.answer);
+        }
+    }
+    frame += ']';
+    return cut_up(std::move(frame), cuts);
+}
+
+ResponseHead batch_head(std::span<const BatchItem> items) {
+    ResponseHead head;
+    bool any = false;
+    bool all_limited = true;
+    unsigned wait = 0;
+    for (const BatchItem& item : items) {
+        if (item.answer != nullptr) {
+            head.attempts += item.answer->attempts;
+        }
+        if (needed_upstream(item)) {
+            any = true;
+            if (is_rate_limited(*item.answer)) {
+                wait = std::max(wait, item.answer->error().retry_after_seconds);
+            } else {
+                all_limited = false;
+            }
+        }
+    }
+    if (any && all_limited) {
+        head.status = 429;
+        head.retry_after_seconds = wait;
+    }
+    return head;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,35 @@
+// Answers to the bytes of a response. What upstreams sent is spliced where it lies.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "proxy/answer.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/plan.hpp"
+
+namespace weir::proxy {
+
+// The pieces of a response body, which point into `frame` and into the answers; all must stay where
+// they are while the pieces are used.
+struct ResponseBody {
+    std::string frame;
+    std::vector<std::string_view> pieces;
+};
+
+// One reply object; not for a long result.
+ResponseBody assemble_single(std::string_view id, const Answer& answer);
+
+// One array, an item per call that is owed an answer, in the order of the calls.
+struct BatchItem {
+    const CallPlan* plan = nullptr;
+    const Answer* answer = nullptr;  // null for a call that is owed none
+};
+ResponseBody assemble_batch(std::span<const BatchItem> items);
+
+// 200, or 429 when at least one item needed an upstream and every such item is rate limited.
+ResponseHead batch_head(std::span<const BatchItem> items);
+
+}  // namespace weir::proxy

@@ -1,0 +1,181 @@
+#include "proxy/attempt.hpp"
+
+#include <array>
+#include <charconv>
+#include <functional>
+#include <utility>
+
+#include "jsonrpc/value.hpp"
+#include "jsonrpc/write.hpp"
+#include "routing/classify.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using routing::AttemptOutcome;
+using routing::HttpReply;
+using routing::TransportFailure;
+
+// Is `id` our number, or our number as a string (some providers return ids so)?
+bool is_our_id(std::string_view id, std::uint64_t ours) {
+    if (id.size() >= 2 && id.front() == '"' && id.back() == '"') {
+        id = id.substr(1, id.size() - 2);
+    }
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(id.data(), id.data() + id.size(), value);
+    return error == std::errc{} && stop == id.data() + id.size() && value == ours;
+}
+
+// Errors often come without the id, as the answer to whatever was sent on this connection; a result
+// must show it.
+std::optional<jsonrpc::Reply> own_reply(std::string_view body, std::uint64_t id) {
+    const core::Result<jsonrpc::Reply> reply = jsonrpc::parse_reply(body);
+    if (!reply) {
+        return std::nullopt;
+    }
+    const bool anonymous = reply->id.empty() || jsonrpc::is_null(reply->id);
+    if (is_our_id(reply->id, id) || (anonymous && reply->is_error())) {
+        return *reply;
+    }
+    return std::nullopt;
+}
+
+// Can the result be passed on before its end has been seen?
+bool shows_own_result(const jsonrpc::EnvelopeScanner& scanner, std::string_view read,
+                      std::uint64_t id) {
+    const jsonrpc::Envelope& seen = scanner.envelope();
+    return scanner.state() == jsonrpc::EnvelopeScanner::State::more && seen.id &&
+           seen.id->closed() && is_our_id(seen.id->of(read), id) && seen.result && !seen.error;
+}
+
+runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& buffers,
+                                                           upstream::TransportReply& reply) {
+    runtime::Buffer chunk(buffers);
+    for (;;) {
+        const auto step = co_await reply.rest->read(chunk);
+        if (!step) {
+            co_return step.error();
+        }
+        if (!reply.body.append(chunk.bytes())) {
+            co_return TransportFailure{.cause = routing::Cause::response_too_large,
+                                       .detail = "no memory left for the reply"};
+        }
+        if (*step == upstream::ReplyRest::Chunk::end) {
+            reply.rest.reset();
+            co_return std::nullopt;
+        }
+    }
+}
+
+Judged judge(const CallPlan& plan, const AttemptOutcome& outcome) {
+    Judged judged;
+    judged.verdict = routing::classify(*plan.traits, outcome);
+    if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
+        judged.sent = failure->sent;
+        judged.detail = failure->detail;
+    }
+    return judged;
+}
+
+Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::uint64_t id) {
+    HttpReply http{.head = std::move(reply.head),
+                   .reply = own_reply(reply.body.bytes(), id),
+                   .body = reply.body.bytes()};
+    const std::optional<jsonrpc::Reply> own = http.reply;
+    Judged judged = judge(plan, AttemptOutcome(std::move(http)));
+    if (own) {
+        judged.answer = own->is_error()
+                            ? Answer::received(Answer::Kind::rpc_error, own->error,
+                                               std::move(reply.body))
+                            : Answer::received(Answer::Kind::result, own->result,
+                                               std::move(reply.body));
+    }
+    return judged;
+}
+
+runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
+                                  upstream::TransportReply reply, std::uint64_t id,
+                                  LongReplies long_replies) {
+    if (reply.rest && long_replies == LongReplies::stream) {
+        jsonrpc::EnvelopeScanner scanner;
+        scanner.feed(reply.body.bytes());
+        if (shows_own_result(scanner, reply.body.bytes(), id)) {
+            Judged judged;
+            judged.answer = Answer::streamed(std::make_unique<LongResult>(
+                LongResult{std::move(reply.body), std::move(reply.rest), std::move(scanner), {}}));
+            co_return judged;
+        }
+    }
+    if (reply.rest) {
+        std::optional<TransportFailure> failure =
+            co_await read_to_end(services.worker.buffers, reply);
+        if (failure) {
+            const AttemptOutcome outcome = std::move(*failure);
+            co_return judge(plan, outcome);
+        }
+    }
+    co_return judge_whole(plan, std::move(reply), id);
+}
+
+}  // namespace
+
+runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
+                                const CallPlan& plan, const AttemptOptions& options) {
+    const std::uint64_t id = services.next_id++;
+    const bool has_params = !options.params.empty();
+    std::string head;
+    jsonrpc::append_call_head(head, id, plan.call->method,
+                              has_params ? jsonrpc::Params::follow : jsonrpc::Params::none);
+    const std::array<std::string_view, 3> body{head, options.params, "}"};
+    const upstream::Attempt attempt{
+        .chain = chain.index,
+        .upstream = options.upstream,
+        .body = body,
+        .deadline = options.deadline,
+        .connection = options.connection,
+        .reply_buffer = chain.config.reply_buffer,
+        .max_reply = chain.config.max_reply,
+        .cancellation = options.cancellation,
+    };
+    const core::TimePoint started = services.worker.clock.now();
+    upstream::TransportResult result = co_await services.transport.send(attempt);
+    Judged judged;
+    if (result) {
+        judged = co_await judge_reply(services, plan, std::move(*result), id, options.long_replies);
+    } else {
+        const AttemptOutcome outcome = result.error();
+        judged = judge(plan, outcome);
+    }
+    judged.latency = services.worker.clock.now() - started;
+    co_return judged;
+}
+
+void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,
+                    routing::UpstreamIndex upstream, const Judged& judged) {
+    const routing::Verdict& verdict = judged.verdict;
+    std::uint64_t call_hash = 0;  // only failures are told apart by their calls
+    if (verdict.cause != routing::Cause::answered) {
+        const std::hash<std::string_view> hash;
+        call_hash = hash(plan.call->method) * 31 + hash(plan.call->params);
+    }
+    chain.pool.report({.upstream = upstream,
+                       .method = plan.call->method,
+                       .traits = plan.traits,
+                       .verdict = verdict,
+                       .latency = judged.latency,
+                       .call_hash = call_hash,
+                       .at = services.worker.clock.now()});
+    services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
+                             judged.latency);
+    if (verdict.blame == routing::Blame::upstream &&
+        services.log.enabled(config::LogLevel::debug)) {
+        services.log.write(config::LogLevel::debug, "attempt failed",
+                           {{"chain", chain.config.name},
+                            {"upstream", chain.config.upstreams[upstream].name},
+                            {"method", plan.call->method},
+                            {"cause", routing::to_string(verdict.cause)},
+                            {"detail", judged.detail}});
+    }
+}
+
+}  // namespace weir::proxy

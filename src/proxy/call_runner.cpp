@@ -1,0 +1,146 @@
+#include "proxy/call_runner.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "core/hex.hpp"
+#include "jsonrpc/value.hpp"
+#include "proxy/read_operation.hpp"
+#include "proxy/write_operation.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using routing::Access;
+
+core::TimePoint deadline_of(const RequestScope& scope, const CallPlan& plan) {
+    const config::Timeouts& timeouts = scope.chain.config.timeouts;
+    return scope.received + (plan.traits->time_class == routing::TimeClass::slow
+                                 ? timeouts.slow_request
+                                 : timeouts.request);
+}
+
+runtime::Task<Answer> run_read(const RequestScope& scope, const CallPlan& plan,
+                               std::string_view params, LongReplies long_replies,
+                               std::optional<routing::UpstreamIndex> only) {
+    ReadOperation operation(scope.services, scope.chain, scope.snapshot, plan, params,
+                            deadline_of(scope, plan), long_replies, only);
+    // Not a plain return: the operation must outlive its task.
+    Answer answer = co_await operation.run();
+    co_return answer;
+}
+
+// The id of the network as a decimal string, for while no upstream says otherwise.
+std::string chain_id_string(const config::Chain& chain) {
+    return '"' + std::to_string(chain.chain_id) + '"';
+}
+
+runtime::Task<Answer> network_version(const RequestScope& scope, const CallPlan& plan) {
+    const std::optional<std::string> known = scope.chain.network_version.get();
+    if (known) {
+        co_return Answer::own_result(*known);
+    }
+    if (scope.chain.pool.is_fit_now()) {
+        Answer answer =
+            co_await run_read(scope, plan, "[]", LongReplies::buffer, std::nullopt);
+        if (answer.kind() == Answer::Kind::result) {
+            const auto text = jsonrpc::plain_string(answer.json());
+            if (text && core::parse_decimal(*text)) {
+                scope.chain.network_version.keep(std::string(answer.json()));
+                co_return answer;
+            }
+        }
+    }
+    co_return Answer::own_result(chain_id_string(scope.chain.config));
+}
+
+runtime::Task<Answer> run_local(const RequestScope& scope, const CallPlan& plan) {
+    if (plan.call->method == "eth_chainId") {
+        co_return Answer::own_result('"' + core::to_quantity(scope.chain.config.chain_id) + '"');
+    }
+    if (plan.call->method == "net_listening") {
+        co_return Answer::own_result("true");
+    }
+    Answer answer = co_await network_version(scope, plan);
+    co_return answer;
+}
+
+runtime::Task<Answer> make_filter(const RequestScope& scope, const CallPlan& plan) {
+    Answer answer = co_await run_read(scope, plan, plan.call->params, LongReplies::buffer,
+                                      std::nullopt);
+    if (answer.kind() != Answer::Kind::result || !answer.upstream) {
+        co_return answer;
+    }
+    std::string id = scope.filters.add({.chain = scope.chain.index,
+                                        .upstream = *answer.upstream,
+                                        .upstream_id = std::string(answer.json())},
+                                       scope.services.worker.clock.now());
+    Answer own = Answer::own_result('"' + id + '"');
+    own.upstream = answer.upstream;
+    own.attempts = answer.attempts;
+    co_return own;
+}
+
+runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan) {
+    const auto id = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
+    std::optional<Filter> filter;
+    if (id) {
+        filter = scope.filters.find(scope.chain.index, *id, scope.services.worker.clock.now());
+    }
+    if (!filter) {
+        GatewayError error;
+        error.type = ErrorType::filter_not_found;
+        error.message = "filter not found";
+        co_return Answer::failed(std::move(error));
+    }
+    const std::string params = '[' + filter->upstream_id + ']';
+    if (plan.access() == Access::read_filter) {
+        Answer answer = co_await run_read(scope, plan, params, scope.long_replies,
+                                          filter->upstream);
+        co_return answer;
+    }
+    if (plan.call->method == "eth_uninstallFilter") {
+        scope.filters.remove(*id);
+    }
+    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, plan, params,
+                                        deadline_of(scope, plan), filter->upstream);
+    co_return answer;
+}
+
+}  // namespace
+
+runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) {
+    if (plan.refusal) {
+        co_return Answer::failed(*plan.refusal);
+    }
+    switch (plan.access()) {
+        case Access::local: {
+            Answer answer = co_await run_local(scope, plan);
+            co_return answer;
+        }
+        case Access::read: {
+            Answer answer = co_await run_read(scope, plan, plan.call->params, scope.long_replies,
+                                              std::nullopt);
+            co_return answer;
+        }
+        case Access::make_filter: {
+            Answer answer = co_await make_filter(scope, plan);
+            co_return answer;
+        }
+        case Access::poll_filter:
+        case Access::read_filter: {
+            Answer answer = co_await use_filter(scope, plan);
+            co_return answer;
+        }
+        case Access::write:
+        case Access::broadcast:
+        case Access::subscribe:
+            break;
+    }
+    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, plan,
+                                        plan.call->params, deadline_of(scope, plan));
+    co_return answer;
+}
+
+}  // namespace weir::proxy

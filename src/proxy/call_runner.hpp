@@ -1,0 +1,30 @@
+// One planned call to its answer, whatever its kind: refused, known here, a read, a write, a filter.
+#pragma once
+
+#include <memory>
+
+#include "core/time.hpp"
+#include "proxy/answer.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/filter_table.hpp"
+#include "proxy/plan.hpp"
+#include "proxy/services.hpp"
+#include "routing/snapshot.hpp"
+
+namespace weir::proxy {
+
+// What the calls of one request have in common.
+struct RequestScope {
+    Services& services;
+    ChainContext& chain;
+    FilterTable& filters;
+    std::shared_ptr<const routing::RoutingSnapshot> snapshot;
+    core::TimePoint received;
+    LongReplies long_replies = LongReplies::buffer;
+};
+
+// References must live until the task has ended.
+runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan);
+
+}  // namespace weir::proxy

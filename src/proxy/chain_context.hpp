@@ -1,0 +1,52 @@
+// What the whole process shares about one chain while it serves requests.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "config/config.hpp"
+#include "routing/policy.hpp"
+#include "routing/snapshot.hpp"
+#include "upstream/pool.hpp"
+
+namespace weir::proxy {
+
+// The answer of net_version: asked of an upstream once, then kept. Any thread.
+class NetworkVersion {
+  public:
+    std::optional<std::string> get() const {
+        const std::lock_guard lock(mutex_);
+        return value_;
+    }
+    void keep(std::string json) {
+        const std::lock_guard lock(mutex_);
+        value_ = std::move(json);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    std::optional<std::string> value_;
+};
+
+// One per chain, for all workers.
+struct ChainContext {
+    ChainContext(std::size_t place, const config::Chain& chain, upstream::Pool& upstreams)
+        : index(place),
+          config(chain),
+          pool(upstreams),
+          policy(chain.deny_methods, {}),
+          methods(chain.read_methods) {}
+
+    const std::size_t index;  // place in the configuration
+    const config::Chain& config;
+    upstream::Pool& pool;
+    const routing::MethodPolicy policy;
+    const routing::MethodBook methods;
+    NetworkVersion network_version;
+    // The upstream that takes this chain's writes and its reads of `pending`, while it is fit.
+    std::atomic<std::size_t> write_upstream = routing::kMaxUpstreams;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,82 @@
+#include "proxy/failure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+
+namespace weir::proxy {
+namespace {
+
+using routing::Cause;
+using Reason = routing::NoUpstream::Reason;
+
+constexpr core::Duration kShortestWait = std::chrono::milliseconds(1);
+constexpr core::Duration kDefaultWait = std::chrono::seconds(1);
+constexpr core::Duration kLongestWait = std::chrono::seconds(30);
+
+bool is_limited(const Ending& ending) {
+    return ending.last_cause == Cause::rate_limited ||
+           (ending.nobody && ending.nobody->reason == Reason::rate_limited);
+}
+
+bool is_spent(const Ending& ending) {
+    return ending.last_cause == Cause::quota_exhausted ||
+           (ending.nobody && ending.nobody->reason == Reason::quota_exhausted);
+}
+
+GatewayError make(ErrorType type, std::string message) {
+    GatewayError error;
+    error.type = type;
+    error.message = std::move(message);
+    return error;
+}
+
+}  // namespace
+
+GatewayError rate_limited(std::string_view chain, core::Duration wait) {
+    const core::Duration told = std::clamp(wait, kShortestWait, kLongestWait);
+    const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(told).count();
+    const auto seconds = std::chrono::ceil<std::chrono::seconds>(told).count();
+    GatewayError error =
+        make(ErrorType::rate_limited, "429 Too Many Requests: every upstream of chain " +
+                                          std::string(chain) + " is rate limited; retry in " +
+                                          std::to_string(seconds) + " s");
+    error.extra_data = R"("status":429,"scope":"upstream","retryAfterMs":)" +
+                       std::to_string(milliseconds);
+    error.retry_after_seconds = static_cast<unsigned>(seconds);
+    return error;
+}
+
+GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now) {
+    if (is_limited(ending)) {
+        return rate_limited(chain.name,
+                            ending.available_at ? *ending.available_at - now : kDefaultWait);
+    }
+    if (is_spent(ending)) {
+        return make(ErrorType::quota_exhausted,
+                    "every usable upstream of chain " + chain.name +
+                        " has spent its plan; raise the plan or add an upstream");
+    }
+    if (ending.out_of_time) {
+        return make(ErrorType::deadline, "no upstream of chain " + chain.name +
+                                             " answered in time; the call may be tried again");
+    }
+    if (ending.last_cause && *ending.last_cause != Cause::auth_failed) {
+        return make(ErrorType::bad_upstream_reply,
+                    "no upstream of chain " + chain.name + " gave a usable reply (" +
+                        std::string(routing::to_string(*ending.last_cause)) +
+                        "); the call may be tried again");
+    }
+    if (ending.at_capacity) {
+        GatewayError error =
+            make(ErrorType::overloaded, "every upstream of chain " + chain.name +
+                                            " has as many calls in flight as it may; retry");
+        error.retry_after_seconds = 1;
+        return error;
+    }
+    return make(ErrorType::no_upstream,
+                "no upstream of chain " + chain.name +
+                    " is fit to serve; the status page says why for each of them");
+}
+
+}  // namespace weir::proxy

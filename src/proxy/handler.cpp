@@ -1,0 +1,188 @@
+#include "proxy/handler.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "proxy/account.hpp"
+#include "proxy/assemble.hpp"
+#include "proxy/batch_operation.hpp"
+#include "proxy/call_runner.hpp"
+#include "proxy/long_result.hpp"
+
+namespace weir::proxy {
+namespace {
+
+constexpr std::span<const std::string_view> kNoBody;
+
+GatewayError error_of(const jsonrpc::RequestError& error) {
+    GatewayError own;
+    own.type = error.fault == jsonrpc::RequestFault::parse_error ? ErrorType::parse_error
+                                                                 : ErrorType::invalid_request;
+    own.message = error.message;
+    return own;
+}
+
+std::string_view name_of(Passed passed) {
+    switch (passed) {
+        case Passed::whole:
+            return {};
+        case Passed::client_gone:
+            return "client_gone";
+        case Passed::broken_off:
+            return "broken_off";
+    }
+    return {};
+}
+
+}  // namespace
+
+Routes::Routes(const std::vector<config::Chain>& chains) {
+    for (std::size_t i = 0; i < chains.size(); ++i) {
+        by_path_.emplace('/' + chains[i].name, i);
+        by_path_.emplace('/' + std::to_string(chains[i].chain_id), i);
+        if (chains[i].is_default || chains.size() == 1) {
+            by_path_.emplace("/", i);
+        }
+    }
+}
+
+std::optional<Route> Routes::find(std::string_view path) const {
+    const auto found = by_path_.find(std::string(path));
+    if (found == by_path_.end()) {
+        return std::nullopt;
+    }
+    return Route{found->second};
+}
+
+struct Handler::Chain {
+    explicit Chain(ChainContext& shared)
+        : context(shared),
+          rules{shared.config.name, shared.policy, shared.methods},
+          pool(shared.pool.snapshots()) {}
+    ChainContext& context;
+    ChainRules rules;
+    core::Published<routing::RoutingSnapshot>::Reader pool;
+};
+
+Handler::Handler(const config::Config& config, Services& services,
+                 const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters)
+    : limits_{.max_depth = config.server.max_depth, .max_batch = config.server.max_batch},
+      routes_(config.chains),
+      services_(services),
+      filters_(filters) {
+    for (const std::unique_ptr<ChainContext>& chain : chains) {
+        chains_.emplace_back(*chain);
+    }
+}
+
+Handler::~Handler() = default;
+
+std::optional<Route> Handler::route(std::string_view path) const { return routes_.find(path); }
+
+void Handler::refused(const GatewayError& error, std::string_view request_id,
+                      std::string_view peer) {
+    account_refusal(services_, error, request_id, peer);
+}
+
+runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink) {
+    Chain& chain = chains_[request.route.chain];
+    chain.context.pool.note_client_call(request.received);
+    const core::Result<jsonrpc::Request, jsonrpc::RequestError> parsed =
+        jsonrpc::parse_request(request.body, limits_);
+    if (!parsed) {
+        const GatewayError error = error_of(parsed.error());
+        const ResponseHead head{.status = http_status_of(error)};
+        std::string body;
+        append_error_reply(body, {}, error);
+        const std::array<std::string_view, 1> pieces{body};
+        co_await sink.send(head, pieces);
+        account(services_, chain.context,
+                {.request = request,
+                 .head = head,
+                 .items = {},
+                 .failure = traits_of(error.type).name});
+        co_return;
+    }
+    if (parsed->is_batch) {
+        co_await handle_batch(request, *parsed, chain, sink);
+    } else {
+        co_await handle_single(request, parsed->calls.front(), chain, sink);
+    }
+}
+
+runtime::Task<> Handler::handle_single(const ClientRequest& request, const jsonrpc::Call& call,
+                                       Chain& chain, ResponseSink& sink) {
+    const CallPlan plan = plan_call(call, chain.rules);
+    BatchItem item{.plan = &plan, .answer = nullptr};
+    ResponseHead head;
+    if (plan.is_silent()) {
+        head.status = 204;
+        co_await sink.send(head, kNoBody);
+        account(services_, chain.context,
+                {.request = request, .head = head, .items = {&item, 1}, .failure = {}});
+        co_return;
+    }
+    const RequestScope scope{.services = services_,
+                             .chain = chain.context,
+                             .filters = filters_,
+                             .snapshot = chain.pool.get(),
+                             .received = request.received,
+                             .long_replies = LongReplies::stream};
+    Answer answer = co_await run_call(scope, plan);
+    item.answer = &answer;
+    head.attempts = answer.attempts;
+    std::string_view failure;
+    if (answer.kind() == Answer::Kind::long_result) {
+        const core::TimePoint deadline =
+            request.received + chain.context.config.timeouts.slow_request;
+        const Passed passed =
+            co_await pass_on(services_, answer.long_result(), call.id, head, deadline, sink);
+        failure = name_of(passed);
+    } else {
+        if (answer.kind() == Answer::Kind::gateway_error) {
+            head.status = http_status_of(answer.error());
+            head.retry_after_seconds = answer.error().retry_after_seconds;
+        }
+        const ResponseBody body = assemble_single(call.id, answer);
+        co_await sink.send(head, body.pieces);
+    }
+    account(services_, chain.context,
+            {.request = request, .head = head, .items = {&item, 1}, .failure = failure});
+}
+
+runtime::Task<> Handler::handle_batch(const ClientRequest& request, const jsonrpc::Request& calls,
+                                      Chain& chain, ResponseSink& sink) {
+    std::vector<CallPlan> plans;
+    plans.reserve(calls.calls.size());
+    for (const jsonrpc::Call& call : calls.calls) {
+        plans.push_back(plan_call(call, chain.rules));
+    }
+    const RequestScope scope{.services = services_,
+                             .chain = chain.context,
+                             .filters = filters_,
+                             .snapshot = chain.pool.get(),
+                             .received = request.received,
+                             .long_replies = LongReplies::buffer};
+    const std::vector<std::optional<Answer>> answers = co_await run_batch(scope, plans);
+    std::vector<BatchItem> items(plans.size());
+    bool anything = false;
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+        items[i] = {.plan = &plans[i], .answer = answers[i] ? &*answers[i] : nullptr};
+        anything = anything || answers[i];
+    }
+    ResponseHead head = batch_head(items);
+    if (anything) {
+        const ResponseBody body = assemble_batch(items);
+        co_await sink.send(head, body.pieces);
+    } else {
+        head.status = 204;
+        co_await sink.send(head, kNoBody);
+    }
+    account(services_, chain.context,
+            {.request = request, .head = head, .items = items, .failure = {}});
+}
+
+}  // namespace weir::proxy

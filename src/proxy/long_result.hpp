@@ -1,0 +1,21 @@
+// Passes a long result on as it arrives, checked while it passes.
+#pragma once
+
+#include <string_view>
+
+#include "core/time.hpp"
+#include "proxy/answer.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/services.hpp"
+
+namespace weir::proxy {
+
+enum class Passed { whole, client_gone, broken_off };
+
+// Sends the answer to `sink`. When the upstream's message breaks, the client's connection is cut
+// mid-message, so that it never looks whole.
+runtime::Task<Passed> pass_on(Services& services, LongResult& result, std::string_view id,
+                              const ResponseHead& head, core::TimePoint deadline,
+                              ResponseSink& sink);
+
+}  // namespace weir::proxy

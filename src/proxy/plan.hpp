@@ -1,0 +1,35 @@
+// What is to be done with each call of a request. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "jsonrpc/request.hpp"
+#include "proxy/gateway_error.hpp"
+#include "routing/methods.hpp"
+#include "routing/policy.hpp"
+
+namespace weir::proxy {
+
+struct CallPlan {
+    const jsonrpc::Call* call = nullptr;
+    const routing::MethodTraits* traits = nullptr;
+    bool wants_pending = false;           // a read that names the block `pending`
+    std::optional<GatewayError> refusal;  // answered without an upstream
+
+    routing::Access access() const { return traits->access; }
+
+    // Nothing is sent back for it.
+    bool is_silent() const { return call->is_notification() && !refusal; }
+};
+
+// What a chain's configuration says about methods.
+struct ChainRules {
+    std::string_view chain;  // its name
+    const routing::MethodPolicy& policy;
+    const routing::MethodBook& methods;
+};
+
+CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules);
+
+}  // namespace weir::proxy

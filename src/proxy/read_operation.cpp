@@ -1,0 +1,218 @@
+#include "proxy/read_operation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "proxy/write_upstream.hpp"
+#include "runtime/event.hpp"
+
+namespace weir::proxy {
+namespace {
+
+using routing::Cause;
+using routing::Disposition;
+
+// Gone in a moment, perhaps: the same upstream may be asked again after a pause.
+bool is_passing(Cause cause) {
+    return cause == Cause::timeout || cause == Cause::connect_failed ||
+           cause == Cause::connection_lost || cause == Cause::bad_reply ||
+           cause == Cause::server_error;
+}
+
+// Errors that speak of the gateway's own account are not the client's to see.
+bool is_about_the_account(Cause cause) {
+    return cause == Cause::rate_limited || cause == Cause::quota_exhausted ||
+           cause == Cause::auth_failed;
+}
+
+// 50 ms, doubled with each attempt made, spread over half to one and a half of it.
+core::Duration pause_after(unsigned attempts, std::uint64_t random) {
+    const auto base = std::chrono::milliseconds(25) * (1U << std::min(attempts, 6U));
+    return base / 2 + base * static_cast<int>(random % 1024) / 1024;
+}
+
+}  // namespace
+
+// An attempt under way. Its deadline entry is the time at which the call is asked elsewhere too.
+class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
+  public:
+    Running(ReadOperation& operation, routing::UpstreamIndex where)
+        : Entry(operation.services_.worker.deadlines), upstream(where), operation_(operation) {
+        operation_.running_.push_back(this);
+    }
+    ~Running() override { operation_.running_.remove(this); }
+
+    const routing::UpstreamIndex upstream;
+    upstream::Cancellation cancellation;
+    bool late = false;
+
+  private:
+    void on_deadline() override {
+        late = true;
+        operation_.start_another();
+    }
+
+    ReadOperation& operation_;
+};
+
+ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot,
+                             const CallPlan& plan, std::string_view params,
+                             core::TimePoint deadline, LongReplies long_replies,
+                             std::optional<routing::UpstreamIndex> only)
+    : services_(services),
+      chain_(chain),
+      snapshot_(std::move(snapshot)),
+      plan_(plan),
+      params_(params),
+      deadline_(deadline),
+      long_replies_(long_replies),
+      only_(only) {}
+
+runtime::Task<Answer> ReadOperation::run() {
+    for (;;) {
+        co_await run_attempts();
+        if (beside_) {
+            co_await beside_->join();
+        }
+        const core::TimePoint now = services_.worker.clock.now();
+        if (answer_) {
+            answer_->attempts = attempts_;
+            co_return std::move(*answer_);
+        }
+        const core::TimePoint resume =
+            now + pause_after(attempts_, services_.worker.random.next());
+        if (!may_pause_and_retry(resume)) {
+            co_return give_up(now);
+        }
+        co_await runtime::sleep_until(services_.worker.io, resume);
+        snapshot_ = chain_.pool.snapshots().get();
+        tried_ = refused_;
+        passing_failure_ = false;
+    }
+}
+
+runtime::Task<> ReadOperation::run_attempts() {
+    while (!answer_ && attempts_ < chain_.config.reads.max_attempts) {
+        const core::TimePoint now = services_.worker.clock.now();
+        if (now >= deadline_) {
+            break;
+        }
+        const std::optional<routing::UpstreamIndex> upstream = choose(now);
+        if (!upstream) {
+            break;
+        }
+        tried_.set(*upstream);
+        std::optional<upstream::Permit> permit = chain_.pool.try_acquire(*upstream, now);
+        if (!permit) {
+            ending_.at_capacity = true;
+            continue;
+        }
+        ++attempts_;
+        Running running(*this, *upstream);
+        running.arm(now + chain_.config.timeouts.attempt);
+        const AttemptOptions options{.upstream = *upstream,
+                                     .deadline = deadline_,
+                                     .connection = upstream::Connection::pooled,
+                                     .long_replies = long_replies_,
+                                     .cancellation = &running.cancellation,
+                                     .params = params_};
+        Judged judged = co_await send_call(services_, chain_, plan_, options);
+        if (judged.answer && judged.answer->kind() == Answer::Kind::long_result) {
+            judged.answer->long_result().permit = std::move(*permit);
+        }
+        permit.reset();
+        if (answer_) {
+            settle_loser(running, std::move(judged));
+        } else {
+            settle(*upstream, std::move(judged));
+        }
+    }
+}
+
+std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now) {
+    if (only_) {
+        return tried_.test(*only_) ? std::nullopt : only_;
+    }
+    const routing::Need need{.method = plan_.call->method, .traits = plan_.traits};
+    const auto picked =
+        plan_.wants_pending
+            ? write_upstream(chain_, *snapshot_, need, tried_, now)
+            : routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
+    if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
+        return *upstream;
+    }
+    ending_.nobody = std::get<routing::NoUpstream>(picked);
+    return std::nullopt;
+}
+
+void ReadOperation::settle(routing::UpstreamIndex upstream, Judged judged) {
+    report_attempt(services_, chain_, plan_, upstream, judged);
+    const Cause cause = judged.verdict.cause;
+    if (judged.answer && judged.verdict.disposition == Disposition::answer) {
+        answer_ = std::move(judged.answer);
+        answer_->upstream = upstream;
+        cancel_others();
+        return;
+    }
+    ending_.last_cause = cause;
+    if (is_passing(cause)) {
+        passing_failure_ = true;
+    } else {
+        refused_.set(upstream);
+    }
+    if (judged.verdict.retry_after) {
+        ending_.available_at = services_.worker.clock.now() + *judged.verdict.retry_after;
+    }
+    if (judged.answer && judged.answer->kind() == Answer::Kind::rpc_error &&
+        !is_about_the_account(cause)) {
+        last_error_ = std::move(judged.answer);
+        last_error_->upstream = upstream;
+    }
+}
+
+// Somebody else answered. One that was late by then has shown itself slow; the others count neither
+// way.
+void ReadOperation::settle_loser(const Running& running, Judged judged) {
+    if (running.late && running.cancellation.cancelled()) {
+        judged.verdict = {.disposition = Disposition::try_another,
+                          .blame = routing::Blame::upstream,
+                          .cause = Cause::timeout,
+                          .retry_after = std::nullopt};
+        report_attempt(services_, chain_, plan_, running.upstream, judged);
+    }
+}
+
+void ReadOperation::start_another() {
+    if (answer_ || attempts_ >= chain_.config.reads.max_attempts) {
+        return;
+    }
+    if (!beside_) {
+        beside_ = std::make_unique<runtime::TaskGroup>(services_.worker.io);
+    }
+    snapshot_ = chain_.pool.snapshots().get();
+    beside_->spawn(run_attempts());
+}
+
+void ReadOperation::cancel_others() {
+    for (Running* running : running_) {
+        running->cancellation.cancel();
+    }
+}
+
+bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
+    return passing_failure_ && attempts_ < chain_.config.reads.max_attempts && resume < deadline_;
+}
+
+Answer ReadOperation::give_up(core::TimePoint now) {
+    ending_.out_of_time = now >= deadline_;
+    if (!ending_.available_at && ending_.nobody &&
+        ending_.nobody->reason == routing::NoUpstream::Reason::rate_limited) {
+        ending_.available_at = ending_.nobody->available_at;
+    }
+    Answer answer = last_error_ ? std::move(*last_error_)
+                                : Answer::failed(error_of(ending_, chain_.config, now));
+    answer.attempts = attempts_;
+    return answer;
+}
+
+}  // namespace weir::proxy

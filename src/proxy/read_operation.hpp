@@ -1,0 +1,64 @@
+// The life of one read: attempts one after another, beside another when one is late, until an
+// answer, the last attempt or the deadline.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <optional>
+
+#include "core/time.hpp"
+#include "proxy/answer.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/failure.hpp"
+#include "proxy/plan.hpp"
+#include "proxy/services.hpp"
+#include "routing/select.hpp"
+#include "runtime/task_group.hpp"
+
+namespace weir::proxy {
+
+using Snapshot = std::shared_ptr<const routing::RoutingSnapshot>;
+
+class ReadOperation {
+  public:
+    // The references must live until run() has returned. `only` binds the call to one upstream.
+    ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
+                  std::string_view params, core::TimePoint deadline, LongReplies long_replies,
+                  std::optional<routing::UpstreamIndex> only = std::nullopt);
+
+    runtime::Task<Answer> run();
+
+  private:
+    class Running;
+
+    runtime::Task<> run_attempts();
+    std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
+    void settle(routing::UpstreamIndex upstream, Judged judged);
+    void settle_loser(const Running& running, Judged judged);
+    void start_another();
+    void cancel_others();
+    bool may_pause_and_retry(core::TimePoint resume) const;
+    Answer give_up(core::TimePoint now);
+
+    Services& services_;
+    ChainContext& chain_;
+    Snapshot snapshot_;
+    const CallPlan& plan_;
+    const std::string_view params_;
+    const core::TimePoint deadline_;
+    const LongReplies long_replies_;
+    const std::optional<routing::UpstreamIndex> only_;
+
+    routing::Tried tried_;    // in this round
+    routing::Tried refused_;  // not to be asked again in any round
+    unsigned attempts_ = 0;
+    bool passing_failure_ = false;  // in this round, one that may be gone in a moment
+    Ending ending_;
+    std::optional<Answer> answer_;
+    std::optional<Answer> last_error_;  // an upstream's own error, if nothing better comes
+    std::list<Running*> running_;
+    std::unique_ptr<runtime::TaskGroup> beside_;
+};
+
+}  // namespace weir::proxy

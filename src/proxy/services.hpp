@@ -1,0 +1,22 @@
+// What every operation of one worker works with.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/worker.hpp"
+#include "telemetry/log.hpp"
+#include "telemetry/metrics.hpp"
+#include "upstream/transport.hpp"
+
+namespace weir::proxy {
+
+// One per worker. `next_id` numbers the calls that go upstream; the client's ids never do.
+struct Services {
+    runtime::Worker& worker;
+    upstream::Transport& transport;
+    telemetry::Log& log;
+    telemetry::Metrics& metrics;
+    std::uint64_t next_id = 1;
+};
+
+}  // namespace weir::proxy

@@ -1,0 +1,263 @@
+// The table behind methods.hpp: every method that weir knows, one a line.
+#pragma once
+
+#include "routing/methods.hpp"
+
+#include <array>
+
+namespace weir::routing::table {
+
+constexpr MethodTraits fast(std::string_view name, std::uint16_t cost) {
+    return {name, Access::read, TimeClass::fast, BlockParam::none, 0, cost, 0};
+}
+constexpr MethodTraits fast(std::string_view name, std::uint16_t cost, BlockParam param,
+                            std::uint8_t position) {
+    return {name, Access::read, TimeClass::fast, param, position, cost, 0};
+}
+constexpr MethodTraits slow(std::string_view name, std::uint16_t cost,
+                            BlockParam param = BlockParam::none, std::uint8_t position = 0) {
+    return {name, Access::read, TimeClass::slow, param, position, cost, 0};
+}
+constexpr MethodTraits other(std::string_view name, Access access, std::uint16_t cost) {
+    return {name, access, TimeClass::fast, BlockParam::none, 0, cost, 0};
+}
+
+constexpr BlockParam kBlock = BlockParam::block;
+constexpr BlockParam kHash = BlockParam::block_hash;
+constexpr BlockParam kLogs = BlockParam::log_filter;
+constexpr BlockParam kRange = BlockParam::range_end;
+
+// Costs are relative; their scale is that of the compute units in which large providers charge.
+constexpr auto kMethods = std::to_array<MethodTraits>({
+    // What the gateway answers by itself.
+    other("eth_chainId", Access::local, 0),
+    other("net_version", Access::local, 0),
+    other("net_listening", Access::local, 0),
+
+    // Writes. Signing spends no nonce, but it is the node's key that signs: once.
+    other("eth_sendRawTransaction", Access::broadcast, 40),
+    other("eth_sendRawTransactionSync", Access::broadcast, 40),
+    other("eth_sendRawTransactionConditional", Access::broadcast, 40),
+    other("eth_sendTransaction", Access::write, 40),
+    other("eth_sign", Access::write, 20),
+    other("eth_signTransaction", Access::write, 20),
+    other("eth_submitWork", Access::write, 20),
+    other("eth_submitHashrate", Access::write, 20),
+
+    // Filters live in one node.
+    {"eth_newFilter", Access::make_filter, TimeClass::fast, kLogs, 0, 20, 0},
+    other("eth_newBlockFilter", Access::make_filter, 20),
+    other("eth_newPendingTransactionFilter", Access::make_filter, 20),
+    other("eth_getFilterChanges", Access::poll_filter, 20),
+    other("eth_uninstallFilter", Access::poll_filter, 10),
+    {"eth_getFilterLogs", Access::read_filter, TimeClass::slow, BlockParam::none, 0, 60, 0},
+    other("eth_subscribe", Access::subscribe, 10),
+    other("eth_unsubscribe", Access::subscribe, 10),
+    other("debug_subscribe", Access::subscribe, 10),
+    other("debug_unsubscribe", Access::subscribe, 10),
+
+    // eth_: the node and the fee market.
+    fast("eth_accounts", 10),
+    fast("eth_baseFee", 10),
+    fast("eth_blobBaseFee", 10),
+    fast("eth_blockNumber", 10),
+    fast("eth_capabilities", 10),
+    fast("eth_coinbase", 10),
+    fast("eth_config", 10),
+    fast("eth_feeHistory", 10, kRange, 1),
+    fast("eth_gasPrice", 20),
+    fast("eth_getWork", 10),
+    fast("eth_hashrate", 10),
+    fast("eth_maxPriorityFeePerGas", 10),
+    fast("eth_mining", 10),
+    fast("eth_protocolVersion", 10),
+    fast("eth_syncing", 10),
+
+    // eth_: blocks, transactions, receipts.
+    fast("eth_getBlockAccessList", 40, kBlock, 0),
+    fast("eth_getBlockAccessListByBlockHash", 40, kHash, 0),
+    fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
+    fast("eth_getBlockByHash", 20, kHash, 0),
+    fast("eth_getBlockByNumber", 20, kBlock, 0),
+    fast("eth_getBlockReceipts", 20, kBlock, 0),
+    fast("eth_getBlockTransactionCountByHash", 20, kHash, 0),
+    fast("eth_getBlockTransactionCountByNumber", 20, kBlock, 0),
+    fast("eth_getHeaderByHash", 20, kHash, 0),
+    fast("eth_getHeaderByNumber", 20, kBlock, 0),
+    fast("eth_getRawTransactionByBlockHashAndIndex", 20, kHash, 0),
+    fast("eth_getRawTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+    fast("eth_getRawTransactionByHash", 20),
+    fast("eth_getTransactionByBlockHashAndIndex", 20, kHash, 0),
+    fast("eth_getTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+    fast("eth_getTransactionByHash", 20),
+    fast("eth_getTransactionBySenderAndNonce", 20),
+    fast("eth_getTransactionReceipt", 20),
+    fast("eth_getTransactionReceiptsByBlock", 20, kBlock, 0),
+    fast("eth_getUncleByBlockHashAndIndex", 20, kHash, 0),
+    fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
+    fast("eth_getUncleCountByBlockHash", 20, kHash, 0),
+    fast("eth_getUncleCountByBlockNumber", 20, kBlock, 0),
+    fast("eth_pendingTransactions", 40),
+
+    // eth_: state, execution, logs.
+    fast("eth_call", 26, kBlock, 1),
+    slow("eth_callMany", 80),
+    slow("eth_createAccessList", 20, kBlock, 1),
+    fast("eth_estimateGas", 20, kBlock, 1),
+    fast("eth_fillTransaction", 20),
+    fast("eth_getAccount", 20, kBlock, 1),
+    fast("eth_getAccountInfo", 20, kBlock, 1),
+    fast("eth_getBalance", 20, kBlock, 1),
+    fast("eth_getCode", 20, kBlock, 1),
+    slow("eth_getLogs", 60, kLogs, 0),
+    slow("eth_getProof", 20, kBlock, 2),
+    fast("eth_getStorageAt", 20, kBlock, 2),
+    fast("eth_getStorageValues", 40, kBlock, 1),
+    fast("eth_getTransactionCount", 20, kBlock, 1),
+    slow("eth_simulateV1", 80, kBlock, 1),
+
+    // net_, web3_, txpool_.
+    fast("net_peerCount", 10),
+    fast("web3_clientVersion", 10),
+    fast("web3_sha3", 10),
+    slow("txpool_besuPendingTransactions", 80),
+    fast("txpool_besuStatistics", 20),
+    slow("txpool_besuTransactions", 80),
+    slow("txpool_content", 80),
+    fast("txpool_contentFrom", 40),
+    slow("txpool_inspect", 80),
+    fast("txpool_status", 20),
+
+    // debug_, those that read.
+    slow("debug_accountAt", 40),
+    slow("debug_accountRange", 170, kBlock, 0),
+    fast("debug_chaindbProperty", 20),
+    slow("debug_codeByHash", 20),
+    fast("debug_dbAncient", 20),
+    fast("debug_dbAncients", 20),
+    fast("debug_dbGet", 20),
+    slow("debug_dumpBlock", 170, kBlock, 0),
+    slow("debug_executionWitness", 170, kBlock, 0),
+    slow("debug_executionWitnessByBlockHash", 170, kHash, 0),
+    fast("debug_gcStats", 20),
+    slow("debug_getAccessibleState", 40),
+    slow("debug_getBadBlocks", 40),
+    slow("debug_getBlockAccessList", 40, kBlock, 0),
+    fast("debug_getBlockRlp", 40, kBlock, 0),
+    slow("debug_getModifiedAccountsByHash", 80, kHash, 0),
+    slow("debug_getModifiedAccountsByNumber", 80, kBlock, 0),
+    fast("debug_getRawBlock", 40, kBlock, 0),
+    fast("debug_getRawHeader", 20, kBlock, 0),
+    slow("debug_getRawReceipts", 40, kBlock, 0),
+    fast("debug_getRawTransaction", 20),
+    fast("debug_getTrieFlushInterval", 10),
+    slow("debug_intermediateRoots", 170, kHash, 0),
+    fast("debug_memStats", 20),
+    fast("debug_preimage", 20),
+    fast("debug_printBlock", 40, kBlock, 0),
+    slow("debug_storageRange", 170),
+    slow("debug_storageRangeAt", 170, kHash, 0),
+    slow("debug_traceBadBlock", 170, kHash, 0),
+    slow("debug_traceBlock", 170),
+    slow("debug_traceBlockByHash", 170, kHash, 0),
+    slow("debug_traceBlockByNumber", 170, kBlock, 0),
+    slow("debug_traceCall", 170, kBlock, 1),
+    slow("debug_traceCallMany", 170),
+    slow("debug_traceTransaction", 170),
+
+    // trace_.
+    slow("trace_block", 90, kBlock, 0),
+    slow("trace_blockOpcodeGas", 90, kBlock, 0),
+    slow("trace_call", 90, kBlock, 2),
+    slow("trace_callMany", 170, kBlock, 1),
+    slow("trace_filter", 170, kLogs, 0),
+    slow("trace_get", 20),
+    slow("trace_rawTransaction", 90),
+    slow("trace_replayBlockTransactions", 170, kBlock, 0),
+    slow("trace_replayTransaction", 170),
+    slow("trace_transaction", 40),
+    slow("trace_transactionOpcodeGas", 90),
+
+    // ots_.
+    fast("ots_getApiLevel", 10),
+    fast("ots_getBlockDetails", 20, kBlock, 0),
+    fast("ots_getBlockDetailsByHash", 20, kHash, 0),
+    slow("ots_getBlockTransactions", 40, kBlock, 0),
+    slow("ots_getContractCreator", 80),
+    fast("ots_getHeaderByNumber", 20, kBlock, 0),
+    slow("ots_getInternalOperations", 90),
+    slow("ots_getTransactionBySenderAndNonce", 80),
+    slow("ots_getTransactionError", 90),
+    fast("ots_hasCode", 20, kBlock, 1),
+    slow("ots_searchTransactionsAfter", 170),
+    slow("ots_searchTransactionsBefore", 170),
+    slow("ots_traceTransaction", 170),
+
+    // erigon_.
+    fast("erigon_blockNumber", 10),
+    fast("erigon_cumulativeChainTraffic", 20, kBlock, 0),
+    fast("erigon_forks", 10),
+    slow("erigon_getBalanceChangesInBlock", 80, kBlock, 0),
+    fast("erigon_getBlockByTimestamp", 20),
+    fast("erigon_getBlockReceiptsByBlockHash", 20, kHash, 0),
+    fast("erigon_getHeaderByHash", 20, kHash, 0),
+    fast("erigon_getHeaderByNumber", 20, kBlock, 0),
+    slow("erigon_getLatestLogs", 60, kLogs, 0),
+    slow("erigon_getLogs", 60, kLogs, 0),
+    slow("erigon_getLogsByHash", 60, kHash, 0),
+    fast("erigon_nodeInfo", 10),
+    fast("erigon_watchTheBurn", 20, kBlock, 0),
+
+    // Rollups.
+    fast("rollup_gasPrices", 20),
+    fast("rollup_getInfo", 20),
+    fast("arb_checkPublisherHealth", 10),
+    fast("arb_findBatchContainingBlock", 20),
+    fast("arb_getL1Confirmations", 20),
+    fast("arb_getRawBlockMetadata", 20),
+    fast("arb_maintenanceStatus", 10),
+    fast("zks_L1BatchNumber", 10),
+    fast("zks_L1ChainId", 10),
+    fast("zks_estimateFee", 20),
+    fast("zks_estimateGasL1ToL2", 20),
+    slow("zks_getAllAccountBalances", 40),
+    fast("zks_getBaseTokenL1Address", 10),
+    fast("zks_getBatchFeeInput", 10),
+    fast("zks_getBlockDetails", 20, kBlock, 0),
+    fast("zks_getBridgeContracts", 10),
+    fast("zks_getBridgehubContract", 10),
+    fast("zks_getBytecodeByHash", 20),
+    fast("zks_getConfirmedTokens", 20),
+    fast("zks_getFeeParams", 10),
+    fast("zks_getL1BatchBlockRange", 20),
+    fast("zks_getL1BatchDetails", 20),
+    fast("zks_getL1GasPrice", 10),
+    fast("zks_getL2Multicall3", 10),
+    slow("zks_getL2ToL1LogProof", 40),
+    slow("zks_getL2ToL1MsgProof", 40),
+    fast("zks_getMainContract", 10),
+    slow("zks_getProof", 40),
+    fast("zks_getProtocolVersion", 10),
+    slow("zks_getRawBlockTransactions", 40, kBlock, 0),
+    fast("zks_getTestnetPaymaster", 10),
+    fast("zks_getTimestampAsserter", 10),
+    fast("zks_getTokenPrice", 10),
+    fast("zks_getTransactionDetails", 20),
+    fast("zks_gasPerPubdata", 10),
+
+    // bor_.
+    fast("bor_getAuthor", 20, kBlock, 0),
+    fast("bor_getCurrentProposer", 20),
+    fast("bor_getCurrentValidators", 20),
+    fast("bor_getHeaderByNumber", 20, kBlock, 0),
+    fast("bor_getRootHash", 40),
+    fast("bor_getSigners", 20, kBlock, 0),
+    fast("bor_getSignersAtHash", 20, kHash, 0),
+    fast("bor_getSnapshot", 20, kBlock, 0),
+    fast("bor_getSnapshotAtHash", 20, kHash, 0),
+    fast("bor_getSnapshotProposer", 20, kBlock, 0),
+    fast("bor_getSnapshotProposerSequence", 20, kBlock, 0),
+    fast("bor_getVoteOnHash", 40),
+});
+
+}  // namespace weir::routing::table

@@ -1,0 +1,240 @@
+#include "routing/select.hpp"
+
+#include "routing/score.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace weir::routing {
+namespace {
+
+// How an upstream may serve a call, best first.
+enum class Rank : std::uint8_t {
+    good,     // fit, and nothing speaks against it
+    lacks,    // fit, but said that it lacks the method, or its circuit for slow calls is open
+    behind,   // fit but for its lag
+    ill,      // its circuit is open: the least bad serves when nobody else can
+    cooling,  // not before `available_at`
+    spent,    // its plan is spent
+    policy,   // the operator keeps this method from it
+    unfit,    // wrong chain, unknown, credentials refused, drained
+};
+
+bool lacks_method(const UpstreamView& upstream, std::string_view method) {
+    return std::find(upstream.unsupported_methods.begin(), upstream.unsupported_methods.end(),
+                     method) != upstream.unsupported_methods.end();
+}
+
+bool is_slow(const Need& need) { return need.traits->time_class == TimeClass::slow; }
+
+Rank rank_of(const UpstreamView& upstream, const Need& need, core::TimePoint now) {
+    if (upstream.policy && !upstream.policy->allows(*need.traits, need.method)) {
+        return Rank::policy;
+    }
+    const bool cooling =
+        upstream.state == UpstreamState::cooling_down && upstream.available_at > now;
+    if (cooling) {
+        return Rank::cooling;
+    }
+    if (!upstream.identified && upstream.state != UpstreamState::quota_spent) {
+        return Rank::unfit;
+    }
+    switch (upstream.state) {
+        case UpstreamState::cooling_down:  // over since the picture was taken
+        case UpstreamState::fit:
+            break;
+        case UpstreamState::lagging:
+            return Rank::behind;
+        case UpstreamState::circuit_open:
+            return Rank::ill;
+        case UpstreamState::quota_spent:
+            return Rank::spent;
+        case UpstreamState::wrong_chain:
+        case UpstreamState::auth_failed:
+        case UpstreamState::unknown:
+        case UpstreamState::drained:
+            return Rank::unfit;
+    }
+    const bool lacking =
+        lacks_method(upstream, need.method) || (upstream.slow_circuit_open && is_slow(need));
+    return lacking ? Rank::lacks : Rank::good;
+}
+
+// A draw from [0, limit) with 21 of the random bits.
+double draw(std::uint64_t random, unsigned part, double limit) {
+    constexpr std::uint64_t kMask = (1U << 21U) - 1;
+    return static_cast<double>((random >> (21 * part)) & kMask) / static_cast<double>(kMask + 1) *
+           limit;
+}
+
+class Lottery {
+  public:
+    void add(UpstreamIndex index, double weight) {
+        entries_[count_++] = {index, weight};
+        total_ += weight;
+    }
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+
+    // Takes one out, with a chance in proportion to its weight.
+    UpstreamIndex take(std::uint64_t random, unsigned part) {
+        double point = draw(random, part, total_);
+        std::size_t at = 0;
+        while (at + 1 < count_ && point >= entries_[at].weight) {
+            point -= entries_[at].weight;
+            ++at;
+        }
+        const Entry taken = entries_[at];
+        total_ -= taken.weight;
+        entries_[at] = entries_[--count_];
+        return taken.index;
+    }
+
+  private:
+    struct Entry {
+        UpstreamIndex index;
+        double weight;
+    };
+    std::array<Entry, kMaxUpstreams> entries_;
+    std::size_t count_ = 0;
+    double total_ = 0;
+};
+
+double score_for(const UpstreamView& upstream, const Need& need) {
+    return is_slow(need) ? upstream.slow_score : upstream.score;
+}
+
+// Two candidates drawn by weight; between them the score decides, with a chance for the lesser one
+// so that its figures stay fresh and no herd forms.
+UpstreamIndex pick(const RoutingSnapshot& pool, const Need& need, Lottery& lottery,
+                   std::uint64_t random) {
+    const UpstreamIndex first = lottery.take(random, 0);
+    if (lottery.empty()) {
+        return first;
+    }
+    const UpstreamIndex second = lottery.take(random, 1);
+    const double a = preference(score_for(pool.upstreams[first], need));
+    const double b = preference(score_for(pool.upstreams[second], need));
+    return draw(random, 2, a + b) < a ? first : second;
+}
+
+using Ranks = std::array<Rank, kMaxUpstreams>;
+
+// The lowest tier that has a candidate of this rank.
+std::optional<UpstreamIndex> pick_ranked(const RoutingSnapshot& pool, const Need& need,
+                                         const Ranks& ranks, const Tried& tried, Rank rank,
+                                         std::uint64_t random) {
+    Lottery lottery;
+    unsigned tier = 0;
+    for (UpstreamIndex i = 0; i < pool.upstreams.size(); ++i) {
+        const UpstreamView& upstream = pool.upstreams[i];
+        if (ranks[i] != rank || tried.test(i) || (!lottery.empty() && upstream.tier > tier)) {
+            continue;
+        }
+        if (lottery.empty() || upstream.tier < tier) {
+            lottery = Lottery();
+            tier = upstream.tier;
+        }
+        lottery.add(i, upstream.weight * (upstream.trickle ? kTrickleShare : 1.0));
+    }
+    if (lottery.empty()) {
+        return std::nullopt;
+    }
+    return pick(pool, need, lottery, random);
+}
+
+std::optional<UpstreamIndex> least_bad(const RoutingSnapshot& pool, const Need& need,
+                                       const Ranks& ranks, const Tried& tried) {
+    std::optional<UpstreamIndex> best;
+    for (UpstreamIndex i = 0; i < pool.upstreams.size(); ++i) {
+        if (ranks[i] == Rank::ill && !tried.test(i) &&
+            (!best ||
+             score_for(pool.upstreams[i], need) > score_for(pool.upstreams[*best], need))) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+}  // namespace
+
+std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, const Need& need,
+                                               const Tried& tried, core::TimePoint now,
+                                               std::uint64_t random) {
+    Ranks ranks{};
+    std::array<std::size_t, static_cast<std::size_t>(Rank::unfit) + 1> ranked{};
+    NoUpstream none;
+    bool any_tried = false;
+    const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
+    for (UpstreamIndex i = 0; i < count; ++i) {
+        const UpstreamView& upstream = pool.upstreams[i];
+        const Rank rank = ranks[i] = rank_of(upstream, need, now);
+        ++ranked[static_cast<std::size_t>(rank)];
+        any_tried = any_tried || (tried.test(i) && rank <= Rank::cooling);
+        if (rank == Rank::cooling &&
+            (none.available_at == core::TimePoint{} || upstream.available_at < none.available_at)) {
+            none.available_at = upstream.available_at;
+        }
+    }
+    const auto has = [&ranked](Rank rank) { return ranked[static_cast<std::size_t>(rank)] != 0; };
+
+    for (const Rank rank : {Rank::good, Rank::lacks}) {
+        if (const auto chosen = pick_ranked(pool, need, ranks, tried, rank, random)) {
+            return *chosen;
+        }
+    }
+    // Old news is no substitute for a short wait or for another answer that was had just now.
+    if (!has(Rank::good) && !has(Rank::lacks) && !has(Rank::cooling)) {
+        if (const auto chosen = pick_ranked(pool, need, ranks, tried, Rank::behind, random)) {
+            return *chosen;
+        }
+        if (!has(Rank::behind)) {
+            if (const auto chosen = least_bad(pool, need, ranks, tried)) {
+                return *chosen;
+            }
+        }
+    }
+    using enum NoUpstream::Reason;
+    if (any_tried) {
+        none.reason = all_tried;
+    } else if (has(Rank::cooling)) {
+        none.reason = rate_limited;
+    } else if (has(Rank::spent)) {
+        none.reason = quota_exhausted;
+    } else if (has(Rank::policy)) {
+        none.reason = method_unsupported;
+    } else {
+        none.reason = unfit;
+    }
+    return none;
+}
+
+std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool, const Need& need,
+                                                    const Tried& tried, UpstreamIndex kept,
+                                                    core::TimePoint now) {
+    const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
+    const auto is_good = [&](UpstreamIndex i) {
+        return i < count && !tried.test(i) && rank_of(pool.upstreams[i], need, now) == Rank::good;
+    };
+    if (is_good(kept)) {
+        return kept;
+    }
+    std::optional<UpstreamIndex> best;
+    const auto better = [&](UpstreamIndex a, UpstreamIndex b) {
+        const UpstreamView& x = pool.upstreams[a];
+        const UpstreamView& y = pool.upstreams[b];
+        return x.tier != y.tier ? x.tier < y.tier
+                                : x.weight * score_for(x, need) > y.weight * score_for(y, need);
+    };
+    for (UpstreamIndex i = 0; i < count; ++i) {
+        if (is_good(i) && (!best || better(i, *best))) {
+            best = i;
+        }
+    }
+    if (best) {
+        return *best;
+    }
+    return select(pool, need, tried, now, 0);
+}
+
+}  // namespace weir::routing

@@ -1,0 +1,170 @@
+#include "server/admin.hpp"
+
+#include "core/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace weir::server {
+namespace {
+
+// Nothing that is shown may be taken for a page, framed, or kept by a cache.
+#define WEIR_ADMIN_HEADERS                                           \
+    "X-Content-Type-Options: nosniff\r\nCache-Control: no-store\r\n" \
+    "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'\r\n"
+
+constexpr std::string_view kHeaders = WEIR_ADMIN_HEADERS;
+constexpr std::string_view kAllow = WEIR_ADMIN_HEADERS "Allow: GET, HEAD\r\n";
+constexpr std::string_view kAuthenticate =
+    WEIR_ADMIN_HEADERS "WWW-Authenticate: Bearer\r\nWWW-Authenticate: Basic realm=\"weir\"\r\n";
+
+#undef WEIR_ADMIN_HEADERS
+
+constexpr std::string_view kText = "text/plain; charset=utf-8";
+constexpr std::string_view kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::string_view kJson = "application/json";
+
+enum class Page : std::uint8_t { livez, readyz, metrics, status_json };
+
+std::optional<Page> page_of(std::string_view path) {
+    constexpr std::array<std::pair<std::string_view, Page>, 4> kPages = {{
+        {"/livez", Page::livez},
+        {"/readyz", Page::readyz},
+        {"/metrics", Page::metrics},
+        {"/api/status", Page::status_json},
+    }};
+    for (const auto& [name, page] : kPages) {
+        if (name == path) {
+            return page;
+        }
+    }
+    return std::nullopt;
+}
+
+// The value of the first `name=value` in a query.
+std::optional<std::string_view> query_value(std::string_view query, std::string_view name) {
+    while (!query.empty()) {
+        const auto end = query.find('&');
+        const std::string_view pair = query.substr(0, end);
+        const auto equals = pair.find('=');
+        if (pair.substr(0, equals) == name) {
+            return equals == std::string_view::npos ? std::string_view() : pair.substr(equals + 1);
+        }
+        query = end == std::string_view::npos ? std::string_view() : query.substr(end + 1);
+    }
+    return std::nullopt;
+}
+
+Reply page(int status, std::string_view type, std::string body) {
+    return {.status = status,
+            .content_type = type,
+            .headers = std::string(kHeaders),
+            .body = std::move(body)};
+}
+
+int base64_digit(char c) {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    if (c == '+') return 62;
+    return c == '/' ? 63 : -1;
+}
+
+std::optional<std::string> from_base64(std::string_view text) {
+    while (text.ends_with('=')) {
+        text.remove_suffix(1);
+    }
+    std::string bytes;
+    unsigned held = 0;
+    unsigned bits = 0;
+    for (const char c : text) {
+        const int digit = base64_digit(c);
+        if (digit < 0) {
+            return std::nullopt;
+        }
+        held = ((held << 6) | static_cast<unsigned>(digit)) & 0xffffU;
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            bytes += static_cast<char>((held >> bits) & 0xffU);
+        }
+    }
+    return bytes;
+}
+
+// The time depends on the length of what was presented only.
+bool equal_in_constant_time(std::string_view presented, std::string_view expected) {
+    volatile unsigned char difference = presented.size() == expected.size() ? 0 : 1;
+    for (std::size_t i = 0; i < presented.size(); ++i) {
+        const char wanted = expected.empty() ? '\0' : expected[i % expected.size()];
+        difference =
+            static_cast<unsigned char>(difference | (static_cast<unsigned char>(presented[i]) ^
+                                                     static_cast<unsigned char>(wanted)));
+    }
+    return difference == 0;
+}
+
+}  // namespace
+
+bool carries_token(std::string_view authorization, std::string_view token) {
+    const auto blank = authorization.find(' ');
+    if (token.empty() || blank == std::string_view::npos) {
+        return false;
+    }
+    const std::string_view scheme = authorization.substr(0, blank);
+    const std::string_view credentials = core::trim(authorization.substr(blank));
+    if (core::iequals(scheme, "Bearer")) {
+        return equal_in_constant_time(credentials, token);
+    }
+    if (!core::iequals(scheme, "Basic")) {
+        return false;
+    }
+    const std::optional<std::string> user_and_password = from_base64(credentials);
+    const auto colon = user_and_password ? user_and_password->find(':') : std::string::npos;
+    return colon != std::string::npos &&
+           equal_in_constant_time(std::string_view(*user_and_password).substr(colon + 1), token);
+}
+
+AdminSite::AdminSite(core::Secret token, Reach reach, AdminSource& source)
+    : token_(std::move(token)), reach_(reach), source_(source) {}
+
+bool AdminSite::authorized(std::string_view authorization) const {
+    if (token_.empty()) {
+        return reach_ == Reach::loopback;
+    }
+    return carries_token(authorization, token_.reveal());
+}
+
+Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
+    using proxy::ErrorType;
+    const std::optional<Page> wanted = page_of(head.path);
+    const bool open = wanted && *wanted != Page::status_json;
+    if (!open && !authorized(head.authorization)) {
+        return Refusal{ErrorType::unauthorized, 401, "this page needs admin.token", kAuthenticate};
+    }
+    if (!wanted) {
+        return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
+    }
+    if (head.method != Method::get && head.method != Method::head) {
+        return Refusal{ErrorType::http_method, 405, "this page is read with GET", kAllow};
+    }
+    switch (*wanted) {
+        case Page::livez:
+            return page(200, kText, "ok\n");
+        case Page::readyz: {
+            const bool ready = source_.ready(query_value(head.query, "chain"));
+            return ready ? page(200, kText, "ready\n") : page(503, kText, "not ready\n");
+        }
+        case Page::metrics:
+            return page(200, kMetricsText, source_.metrics());
+        case Page::status_json:
+            return page(200, kJson, source_.status_json());
+    }
+    return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
+}
+
+// The admin listener's own errors concern nobody but who made them.
+void AdminSite::refused(const proxy::GatewayError&, std::string_view, std::string_view) {}
+
+}  // namespace weir::server

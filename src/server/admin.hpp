@@ -1,0 +1,47 @@
+// The admin listener's pages: which exist, who may see them. Their contents come from elsewhere.
+#pragma once
+
+#include "core/secret.hpp"
+#include "server/site.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace weir::server {
+
+// What the pages show; asked on the admin worker's thread.
+class AdminSource {
+  public:
+    virtual ~AdminSource() = default;
+
+    // Ready for traffic; with a chain's name, that chain's present fitness (false for a name that
+    // is not served).
+    virtual bool ready(std::optional<std::string_view> chain) = 0;
+    virtual std::string metrics() = 0;      // Prometheus text format 0.0.4
+    virtual std::string status_json() = 0;  // of /api/status
+};
+
+// Without a token, a listener that others than this machine reach shows only /livez, /readyz and
+// /metrics; with one, these three need no token either, so that probes and scrapers work.
+class AdminSite final : public Site {
+  public:
+    AdminSite(core::Secret token, Reach reach, AdminSource& source);
+
+    Decision decide(const RequestHead& head, const OriginVerdict& origin) override;
+    void refused(const proxy::GatewayError& error, std::string_view request_id,
+                 std::string_view peer) override;
+
+  private:
+    bool authorized(std::string_view authorization) const;
+
+    const core::Secret token_;
+    const Reach reach_;
+    AdminSource& source_;
+};
+
+// True if `authorization` carries `token` as Bearer, or as the password of Basic. The time taken
+// does not tell how much of it was right.
+bool carries_token(std::string_view authorization, std::string_view token);
+
+}  // namespace weir::server

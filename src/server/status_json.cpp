@@ -1,0 +1,186 @@
+#include "server/status_json.hpp"
+
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <concepts>
+#include <string_view>
+
+#include "jsonrpc/value.hpp"
+
+namespace weir::server {
+namespace {
+
+double in_seconds(core::Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
+double in_milliseconds(core::Duration duration) {
+    return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+// A JSON document written from front to back; puts the commas.
+class Writer {
+  public:
+    void open(char bracket) {
+        separate();
+        out_ += bracket;
+        first_ = true;
+    }
+    void close(char bracket) {
+        out_ += bracket;
+        first_ = false;
+    }
+    void key(std::string_view name) {
+        separate();
+        jsonrpc::append_string(out_, name);
+        out_ += ':';
+        first_ = true;
+    }
+    void value(std::string_view text) {
+        separate();
+        jsonrpc::append_string(out_, text);
+    }
+    void value(std::unsigned_integral auto number) {
+        separate();
+        out_ += std::to_string(number);
+    }
+    void value(double number) {
+        separate();
+        std::array<char, 64> digits{};
+        const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),
+                                                number, std::chars_format::fixed, 3);
+        out_.append(digits.data(), error == std::errc{} ? end : digits.data());
+    }
+    void null() {
+        separate();
+        out_ += "null";
+    }
+    void value(const std::optional<double>& number) {
+        if (number) {
+            value(*number);
+        } else {
+            null();
+        }
+    }
+    std::string take() { return std::move(out_); }
+
+  private:
+    void separate() {
+        if (!first_) {
+            out_ += ',';
+        }
+        first_ = false;
+    }
+
+    std::string out_;
+    bool first_ = true;
+};
+
+std::optional<double> latency(const std::optional<core::Duration>& value) {
+    return value ? std::optional<double>(in_milliseconds(*value)) : std::nullopt;
+}
+
+void write_head(Writer& out, const std::optional<chain::BlockId>& head,
+                const std::optional<core::Duration>& age) {
+    if (!head) {
+        out.null();
+        return;
+    }
+    out.open('{');
+    out.key("number");
+    out.value(head->number);
+    out.key("hash");
+    out.value(head->hash);
+    if (age) {
+        out.key("age_seconds");
+        out.value(in_seconds(*age));
+    }
+    out.close('}');
+}
+
+void write_upstream(Writer& out, const upstream::UpstreamStatus& status) {
+    out.open('{');
+    out.key("name");
+    out.value(status.name);
+    out.key("tier");
+    out.value(status.tier);
+    out.key("state");
+    out.value(routing::to_string(status.state));
+    out.key("reason");
+    out.value(status.reason);
+    out.key("head");
+    write_head(out, status.head, std::nullopt);
+    out.key("lag_blocks");
+    out.value(status.lag_blocks);
+    out.key("score");
+    out.value(status.score);
+    out.key("success_rate");
+    out.value(status.success_rate);
+    out.key("latency_ms");
+    out.open('{');
+    out.key("p50");
+    out.value(latency(status.latency_p50));
+    out.key("p95");
+    out.value(latency(status.latency_p95));
+    out.close('}');
+    out.key("in_flight");
+    out.value(status.in_flight);
+    out.key("batch_limit");
+    if (status.batch_limit != 0) {
+        out.value(status.batch_limit);
+    } else {
+        out.null();
+    }
+    out.key("cooldown_seconds");
+    out.value(in_seconds(status.cooldown));
+    out.key("units_today");
+    out.value(status.units_today);
+    out.key("unsupported_methods");
+    out.open('[');
+    for (const std::string& method : status.unsupported_methods) {
+        out.value(method);
+    }
+    out.close(']');
+    out.close('}');
+}
+
+void write_chain(Writer& out, const ChainStatus& chain) {
+    out.open('{');
+    out.key("name");
+    out.value(chain.name);
+    out.key("chain_id");
+    out.value(chain.chain_id);
+    out.key("state");
+    out.value(routing::to_string(chain.state));
+    out.key("head");
+    write_head(out, chain.head, chain.head_age);
+    out.key("upstreams");
+    out.open('[');
+    for (const upstream::UpstreamStatus& status : chain.upstreams) {
+        write_upstream(out, status);
+    }
+    out.close(']');
+    out.close('}');
+}
+
+}  // namespace
+
+std::string status_json(const DaemonStatus& status) {
+    Writer out;
+    out.open('{');
+    out.key("version");
+    out.value(status.version);
+    out.key("uptime_seconds");
+    out.value(in_seconds(status.uptime));
+    out.key("chains");
+    out.open('[');
+    for (const ChainStatus& chain : status.chains) {
+        write_chain(out, chain);
+    }
+    out.close(']');
+    out.close('}');
+    return out.take();
+}
+
+}  // namespace weir::server

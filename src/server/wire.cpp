@@ -1,0 +1,224 @@
+#include "server/wire.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <netinet/tcp.h>
+#include <string>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+namespace weir::server {
+namespace {
+
+constexpr auto kAsTuple = boost::asio::as_tuple(boost::asio::deferred);
+
+constexpr core::Duration kKeepMemory = core::seconds(1);  // of a connection that fell silent
+constexpr core::Duration kLinger = core::seconds(2);
+constexpr std::size_t kLingerBytes = 1024 * 1024;
+constexpr std::size_t kReadAtLeast = 2 * 1024;
+constexpr std::size_t kReadAtMost = 64 * 1024;
+
+// Fills `vectors` with what of `out` is still to be sent; returns how many were used.
+std::size_t gather(const Wire::Outgoing& out, std::span<iovec> vectors) {
+    std::size_t skip = out.sent;
+    std::size_t used = 0;
+    const auto add = [&](std::string_view piece) {
+        if (skip >= piece.size()) {
+            skip -= piece.size();
+            return;
+        }
+        piece.remove_prefix(skip);
+        skip = 0;
+        // sendmsg() does not write to what it sends.
+        vectors[used++] = {const_cast<char*>(piece.data()), piece.size()};
+    };
+    add(out.prefix);
+    for (const std::string_view piece : out.pieces) {
+        if (used == vectors.size()) {
+            return used;
+        }
+        add(piece);
+    }
+    if (used < vectors.size()) {
+        add(out.suffix);
+    }
+    return used;
+}
+
+}  // namespace
+
+Wire::Wire(runtime::Worker& worker, int descriptor)
+    : Entry(worker.deadlines),
+      worker_(worker),
+      socket_(worker.io.get_executor()),
+      buffer_(worker.buffers) {
+    const int on = 1;
+    setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    boost::system::error_code error;
+    // The protocol only matters for opening; it is the same for both families here.
+    socket_.assign(boost::asio::ip::tcp::v4(), descriptor, error);
+    if (error) {
+        ::close(descriptor);
+        cut_ = true;
+    }
+}
+
+void Wire::set_deadline(core::TimePoint when) {
+    deadline_ = when;
+    alarm_ = Alarm::expire;
+    arm(when);
+}
+
+void Wire::set_idle_deadline(core::TimePoint now, core::TimePoint when) {
+    deadline_ = when;
+    const bool release_first = !release_ && now + kKeepMemory < when;
+    alarm_ = release_first ? Alarm::release_memory : Alarm::expire;
+    arm(release_first ? now + kKeepMemory : when);
+}
+
+void Wire::on_deadline() {
+    if (alarm_ == Alarm::release_memory) {
+        release_ = true;
+        alarm_ = Alarm::expire;
+        arm(deadline_);
+    } else {
+        expired_ = true;
+    }
+    boost::system::error_code error;
+    socket_.cancel(error);
+}
+
+runtime::Task<Wire::Read> Wire::read(std::size_t wanted) {
+    for (;;) {
+        if (cut_) {
+            co_return Read::failed;
+        }
+        if (release_ && buffer_.empty()) {
+            buffer_.reset();
+            const auto [error] = co_await socket_.async_wait(Socket::wait_read, kAsTuple);
+            if (expired_) {
+                co_return Read::expired;
+            }
+            if (error) {
+                co_return Read::failed;
+            }
+        }
+        release_ = false;
+        if (!buffer_.reserve(std::clamp(wanted, kReadAtLeast, kReadAtMost))) {
+            co_return Read::no_memory;
+        }
+        const std::span<char> room = buffer_.room();
+        const boost::asio::mutable_buffer target(room.data(), room.size());
+        const auto [error, count] = co_await socket_.async_read_some(target, kAsTuple);
+        if (count != 0) {
+            buffer_.commit(count);
+            co_return Read::data;
+        }
+        if (expired_) {
+            co_return Read::expired;
+        }
+        if (!release_) {
+            co_return error == boost::asio::error::eof ? Read::end : Read::failed;
+        }
+    }
+}
+
+Wire::Sent Wire::send_now(Outgoing& out) {
+    if (cut_) {
+        return Sent::failed;
+    }
+    std::array<iovec, 64> vectors;
+    for (;;) {
+        const std::size_t used = gather(out, vectors);
+        if (used == 0) {
+            return Sent::all;
+        }
+        std::size_t offered = 0;
+        for (std::size_t i = 0; i < used; ++i) {
+            offered += vectors[i].iov_len;
+        }
+        msghdr message{};
+        message.msg_iov = vectors.data();
+        message.msg_iovlen = used;
+        const ssize_t taken =
+            ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (taken < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::failed;
+        }
+        out.sent += static_cast<std::size_t>(taken);
+        if (static_cast<std::size_t>(taken) == offered && used < vectors.size()) {
+            return Sent::all;
+        }
+    }
+}
+
+runtime::Task<bool> Wire::send_rest(Outgoing out, core::Duration patience) {
+    const std::string prefix(out.prefix);
+    out.prefix = prefix;
+    expired_ = false;
+    std::size_t mark = out.sent;
+    set_deadline(worker_.clock.now() + patience);
+    for (;;) {
+        const auto [error] = co_await socket_.async_wait(Socket::wait_write, kAsTuple);
+        const Sent sent = error || expired_ ? Sent::failed : send_now(out);
+        if (sent != Sent::blocked) {
+            clear_deadline();
+            co_return sent == Sent::all;
+        }
+        if (out.sent - mark >= kProgressBytes) {
+            mark = out.sent;
+            set_deadline(worker_.clock.now() + patience);
+        }
+    }
+}
+
+runtime::Task<> Wire::close() {
+    boost::system::error_code ignored;
+    if (!cut_) {
+        socket_.shutdown(Socket::shutdown_send, ignored);
+        expired_ = false;
+        set_deadline(worker_.clock.now() + kLinger);
+        std::size_t thrown_away = 0;
+        while (thrown_away < kLingerBytes) {
+            thrown_away += buffer_.size();
+            buffer_.clear();
+            const Read read_result = co_await read(0);
+            if (read_result != Read::data) {
+                break;
+            }
+        }
+        clear_deadline();
+    }
+    socket_.close(ignored);
+    cut_ = true;
+}
+
+void Wire::cut() {
+    if (cut_) {
+        return;
+    }
+    cut_ = true;
+    clear_deadline();
+    boost::system::error_code ignored;
+    socket_.set_option(Socket::linger(true, 0), ignored);
+    socket_.close(ignored);
+}
+
+void Wire::cut_if_silent() {
+    char byte = 0;
+    if (!cut_ && ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+        cut_ = true;
+        boost::system::error_code ignored;
+        socket_.close(ignored);
+    }
+}
+
+}  // namespace weir::server

@@ -1,0 +1,82 @@
+// One client's TCP connection: bytes in, bytes out, and the times by which they must move. Pulls
+// Asio's sockets in; for the server's own .cpp files.
+#pragma once
+
+#include "runtime/worker.hpp"
+
+#include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/ip/tcp.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace weir::server {
+
+// Lives on one worker. One coroutine reads and writes; any code of the worker may cut().
+class Wire final : private runtime::DeadlineWheel::Entry {
+  public:
+    enum class Read : std::uint8_t { data, end, expired, no_memory, failed };
+
+    // Takes the connected, non-blocking socket over.
+    Wire(runtime::Worker& worker, int descriptor);
+
+    // What has arrived and was not consumed yet.
+    runtime::Buffer& buffer() { return buffer_; }
+
+    // Reads end as `expired` from then on.
+    void set_deadline(core::TimePoint when);
+    // As set_deadline(), for a connection between two requests: its memory is given back to the
+    // pool if nothing arrives soon.
+    void set_idle_deadline(core::TimePoint now, core::TimePoint when);
+    void clear_deadline() { disarm(); }
+
+    // Appends at least one byte to the buffer. `wanted` is how many are known to be coming.
+    runtime::Task<Read> read(std::size_t wanted);
+
+    // Pieces that go out one after another. The prefix may be scratch memory: it is copied if it
+    // cannot be sent at once.
+    struct Outgoing {
+        std::string_view prefix;
+        std::span<const std::string_view> pieces;
+        std::string_view suffix;
+        std::size_t sent = 0;
+    };
+    enum class Sent : std::uint8_t { all, blocked, failed };
+
+    // Sends what the socket takes now.
+    Sent send_now(Outgoing& out);
+    // Sends the rest of what send_now() left; gives up if the client takes less than
+    // kProgressBytes in `patience`. A failed wire must be cut.
+    runtime::Task<bool> send_rest(Outgoing out, core::Duration patience);
+    static constexpr std::size_t kProgressBytes = 64 * 1024;
+
+    // Nothing more is sent; waits a bounded time for the client to close, throwing away what it
+    // sends, so that it can read the last answer before the connection ends.
+    runtime::Task<> close();
+
+    // Ends the connection at once, with a reset.
+    void cut();
+    bool is_cut() const { return cut_; }
+
+    // Ends what the coroutine waits for, if nothing has arrived; it reads `failed`.
+    void cut_if_silent();
+
+  private:
+    using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, runtime::Executor>;
+    enum class Alarm : std::uint8_t { release_memory, expire };
+
+    void on_deadline() override;
+
+    runtime::Worker& worker_;
+    Socket socket_;
+    runtime::Buffer buffer_;
+    core::TimePoint deadline_;
+    Alarm alarm_ = Alarm::expire;
+    bool release_ = true;  // a new connection needs no memory before it speaks
+    bool expired_ = false;
+    bool cut_ = false;
+};
+
+}  // namespace weir::server

@@ -1,0 +1,180 @@
+#include "telemetry/redact.hpp"
+
+#include "telemetry/escape.hpp"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace weir::telemetry {
+namespace {
+
+constexpr std::string_view kMask = "***";
+
+std::size_t block_of(char first, char second) {
+    const auto a = static_cast<std::uint8_t>(first);
+    const auto b = static_cast<std::uint8_t>(second);
+    return (static_cast<std::size_t>(a) * 67 + b) & 4095U;
+}
+
+bool is_unreserved(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("-._~").find(c) != std::string_view::npos;
+}
+
+bool stands_in_a_path(char c) {
+    return is_unreserved(c) || std::string_view("!$&'()*+,;=:@/").find(c) != std::string_view::npos;
+}
+
+std::string percent_encode(std::string_view text, bool (*keep)(char), std::string_view digits) {
+    std::string out;
+    for (const char c : text) {
+        if (keep(c)) {
+            out += c;
+        } else {
+            const auto byte = static_cast<std::uint8_t>(c);
+            out += '%';
+            out += digits[byte >> 4U];
+            out += digits[byte & 0x0FU];
+        }
+    }
+    return out;
+}
+
+int hex_digit(char c) {
+    if (c >= '0' && c <= '9') {
+        return c - '0';
+    }
+    if (c >= 'a' && c <= 'f') {
+        return c - 'a' + 10;
+    }
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+std::string percent_decode(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
+        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
+        if (low >= 0) {
+            out += static_cast<char>(high * 16 + low);
+            i += 2;
+        } else {
+            out += text[i];
+        }
+    }
+    return out;
+}
+
+std::string json_escape(std::string_view text) {
+    std::string out;
+    append_escaped(out, text);
+    return out;
+}
+
+// As some writers of JSON do it: `/` escaped too.
+std::string json_escape_with_solidus(std::string_view text) {
+    std::string out;
+    for (const char c : json_escape(text)) {
+        out += c == '/' ? "\\/" : std::string(1, c);
+    }
+    return out;
+}
+
+std::set<std::string> forms_of(const std::string& secret) {
+    constexpr std::string_view kUpper = "0123456789ABCDEF";
+    constexpr std::string_view kLower = "0123456789abcdef";
+    std::set<std::string> forms;
+    for (const std::string& plain : {secret, percent_decode(secret)}) {
+        forms.insert(plain);
+        for (const auto keep : {is_unreserved, stands_in_a_path}) {
+            forms.insert(percent_encode(plain, keep, kUpper));
+            forms.insert(percent_encode(plain, keep, kLower));
+        }
+    }
+    for (const std::string& form : std::set<std::string>(forms)) {
+        forms.insert(json_escape(form));
+        forms.insert(json_escape_with_solidus(form));
+    }
+    return forms;
+}
+
+}  // namespace
+
+Redactor::Redactor(const std::vector<core::Secret>& secrets) {
+    shift_.fill(static_cast<std::uint8_t>(kShortest - 1));
+    std::set<std::string> all;
+    for (const core::Secret& secret : secrets) {
+        if (secret.reveal().size() >= kShortest) {
+            all.merge(forms_of(secret.reveal()));
+        }
+    }
+    for (const std::string& form : all) {
+        if (form.size() >= kShortest) {
+            add(form);
+        }
+    }
+}
+
+void Redactor::add(std::string form) {
+    const auto place = static_cast<std::uint32_t>(forms_.size());
+    for (std::size_t i = 0; i + 1 < kShortest; ++i) {
+        const std::size_t block = block_of(form[i], form[i + 1]);
+        const auto distance = static_cast<std::uint8_t>(kShortest - 2 - i);
+        shift_[block] = std::min(shift_[block], distance);
+    }
+    ends_with_[block_of(form[kShortest - 2], form[kShortest - 1])].push_back(place);
+    forms_.push_back(std::move(form));
+}
+
+// The longest form at the first place at or after `from` where any stands.
+std::optional<Redactor::Match> Redactor::find(std::string_view text, std::size_t from) const {
+    std::size_t at = from;
+    while (at + kShortest <= text.size()) {
+        const std::size_t block = block_of(text[at + kShortest - 2], text[at + kShortest - 1]);
+        if (shift_[block] != 0) {
+            at += shift_[block];
+            continue;
+        }
+        std::size_t longest = 0;
+        for (const std::uint32_t place : ends_with_[block]) {
+            const std::string& form = forms_[place];
+            if (form.size() > longest && text.compare(at, form.size(), form) == 0) {
+                longest = form.size();
+            }
+        }
+        if (longest != 0) {
+            return Match{at, at + longest};
+        }
+        ++at;
+    }
+    return std::nullopt;
+}
+
+std::string_view Redactor::apply(std::string_view text, std::string& scratch) const {
+    if (forms_.empty()) {
+        return text;
+    }
+    std::optional<Match> match = find(text, 0);
+    if (!match) {
+        return text;
+    }
+    scratch.clear();
+    std::size_t shown = 0;
+    while (match) {
+        // Secrets may overlap: what stands in any of them is masked, as one piece.
+        Match masked = *match;
+        match = find(text, masked.begin + 1);
+        while (match && match->begin < masked.end) {
+            masked.end = std::max(masked.end, match->end);
+            match = find(text, match->begin + 1);
+        }
+        scratch += text.substr(shown, masked.begin - shown);
+        scratch += kMask;
+        shown = masked.end;
+    }
+    scratch += text.substr(shown);
+    return scratch;
+}
+
+}  // namespace weir::telemetry

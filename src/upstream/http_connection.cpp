@@ -1,0 +1,389 @@
+#include "upstream/http_connection.hpp"
+
+#include "upstream/idle_connections.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/buffer.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/experimental/parallel_group.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <utility>
+
+namespace weir::upstream {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+constexpr auto kAsTuple = asio::as_tuple(asio::deferred);
+constexpr std::size_t kPieces = 16;         // of a message, for one system call
+constexpr std::size_t kRecord = 16 * 1024;  // the largest TLS record's payload
+
+}  // namespace
+
+Outgoing::Outgoing(std::string_view head, std::string_view length_line,
+                   std::span<const std::string_view> body)
+    : front_{head, length_line}, body_(body) {
+    skip_empty();
+}
+
+void Outgoing::skip_empty() {
+    while (!done() && offset_ == piece(piece_).size()) {
+        ++piece_;
+        offset_ = 0;
+    }
+}
+
+void Outgoing::advance(std::size_t bytes) {
+    while (bytes != 0) {
+        const std::size_t taken = std::min(bytes, piece(piece_).size() - offset_);
+        offset_ += taken;
+        bytes -= taken;
+        skip_empty();
+    }
+}
+
+std::span<std::string_view> Outgoing::pieces(std::span<std::string_view> into) const {
+    std::size_t count = 0;
+    std::size_t offset = offset_;
+    for (std::size_t i = piece_; i < body_.size() + kFront && count < into.size(); ++i) {
+        const std::string_view rest = piece(i).substr(offset);
+        offset = 0;
+        if (!rest.empty()) {
+            into[count++] = rest;
+        }
+    }
+    return into.first(count);
+}
+
+HttpConnection::HttpConnection(runtime::Worker& worker)
+    : Entry(worker.deadlines),
+      executor_(worker.io.get_executor()),
+      socket_(executor_),
+      interrupt_(worker.io) {}
+
+HttpConnection::~HttpConnection() { close(); }
+
+void HttpConnection::stop(Stop why) {
+    if (stop_ == Stop::none) {
+        stop_ = why;
+    }
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+    interrupt_.set();
+}
+
+void HttpConnection::restart() {
+    stop_ = Stop::none;
+    interrupt_.reset();
+}
+
+void HttpConnection::on_deadline() {
+    if (idle_in_ != nullptr) {
+        idle_in_->expired(*this);  // ends this object
+    } else {
+        stop(Stop::deadline);
+    }
+}
+
+void HttpConnection::on_cancel() { stop(Stop::cancelled); }
+
+void HttpConnection::close() {
+    if (!socket_.is_open()) {
+        return;
+    }
+    if (tls_) {
+        tls_->close();
+        flush_tls();
+    }
+    boost::system::error_code ignored;
+    socket_.close(ignored);
+}
+
+runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uint16_t port) {
+    tls_.reset();
+    boost::system::error_code error;
+    socket_.close(error);
+    const tcp::endpoint peer(asio::ip::make_address(address, error), port);
+    if (!error) {
+        socket_.open(peer.protocol(), error);
+    }
+    if (error) {
+        problem_ = error.message();
+        co_return false;
+    }
+    const auto [failed] = co_await socket_.async_connect(peer, kAsTuple);
+    note(failed);
+    if (failed || stop_ != Stop::none) {
+        problem_ = failed.message();
+        co_return false;
+    }
+    socket_.set_option(tcp::no_delay(true), error);
+    co_return true;
+}
+
+runtime::Task<bool> HttpConnection::handshake(std::unique_ptr<TlsSession> session) {
+    if (!session) {
+        problem_ = "TLS cannot be set up";
+        co_return false;
+    }
+    tls_ = std::move(session);
+    for (;;) {
+        const TlsSession::Step step = tls_->handshake();
+        const Write flushed = flush_tls();  // also what a failure has to tell the peer
+        if (step == TlsSession::Step::failed) {
+            problem_ = tls_->problem();
+            co_return false;
+        }
+        if (flushed == Write::failed) {
+            problem_ = "TLS: the connection was lost during the handshake";
+            co_return false;
+        }
+        if (flushed == Write::blocked) {
+            const auto [error] = co_await socket_.async_wait(Socket::wait_write, kAsTuple);
+            note(error);
+        } else if (step == TlsSession::Step::done) {
+            co_return true;
+        } else if (step == TlsSession::Step::needs_input) {
+            const bool came = co_await handshake_input();
+            if (!came) {
+                co_return false;
+            }
+        }
+        if (stop_ != Stop::none) {
+            co_return false;
+        }
+    }
+}
+
+runtime::Task<bool> HttpConnection::handshake_input() {
+    const std::span<char> input = tls_->input();
+    const asio::mutable_buffer room(input.data(), input.size());
+    const auto [error, count] = co_await socket_.async_read_some(room, kAsTuple);
+    note(error);
+    if (error) {
+        problem_ = "TLS: the connection was lost during the handshake";
+        co_return false;
+    }
+    tls_->received(count);
+    co_return true;
+}
+
+void HttpConnection::begin_message() {
+    sent_ = 0;
+    ++messages_;
+}
+
+HttpConnection::Write HttpConnection::write(Outgoing& message) {
+    return tls_ ? write_tls(message) : write_plain(message);
+}
+
+HttpConnection::Write HttpConnection::write_plain(Outgoing& message) {
+    while (!message.done()) {
+        std::array<std::string_view, kPieces> views;
+        std::array<iovec, kPieces> vectors;
+        const std::span<std::string_view> pieces = message.pieces(views);
+        for (std::size_t i = 0; i < pieces.size(); ++i) {
+            vectors[i] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
+        }
+        msghdr header{};
+        header.msg_iov = vectors.data();
+        header.msg_iovlen = pieces.size();
+        const ssize_t sent =
+            ::sendmsg(socket_.native_handle(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Write::blocked : Write::failed;
+        }
+        sent_ += static_cast<std::size_t>(sent);
+        message.advance(static_cast<std::size_t>(sent));
+    }
+    return Write::done;
+}
+
+HttpConnection::Write HttpConnection::write_tls(Outgoing& message) {
+    std::array<char, kRecord> record;
+    for (;;) {
+        // Pieces are put together, so that a small message is one record.
+        while (!message.done()) {
+            std::array<std::string_view, kPieces> views;
+            std::size_t size = 0;
+            for (const std::string_view piece : message.pieces(views)) {
+                const std::size_t taken = std::min(piece.size(), record.size() - size);
+                std::memcpy(record.data() + size, piece.data(), taken);
+                size += taken;
+            }
+            std::size_t written = 0;
+            const TlsSession::Step step = tls_->write({record.data(), size}, written);
+            if (step == TlsSession::Step::failed || step == TlsSession::Step::closed) {
+                return Write::failed;
+            }
+            if (step != TlsSession::Step::done) {
+                break;
+            }
+            message.advance(written);
+        }
+        const std::size_t pending = tls_->output().size();
+        const Write flushed = flush_tls();
+        if (flushed != Write::done || message.done()) {
+            return flushed;
+        }
+        if (pending == 0) {
+            return Write::blocked;  // the session waits for the peer
+        }
+    }
+}
+
+HttpConnection::Write HttpConnection::flush_tls() {
+    for (;;) {
+        const std::span<const char> output = tls_->output();
+        if (output.empty()) {
+            return Write::done;
+        }
+        const ssize_t sent = ::send(socket_.native_handle(), output.data(), output.size(),
+                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            return errno == EAGAIN || errno == EWOULDBLOCK ? Write::blocked : Write::failed;
+        }
+        sent_ += static_cast<std::size_t>(sent);
+        tls_->sent(static_cast<std::size_t>(sent));
+    }
+}
+
+// `none` when the session needs more from the socket.
+HttpConnection::Read HttpConnection::decrypt(runtime::Buffer& into) {
+    std::size_t count = 0;
+    const TlsSession::Step step = tls_->read(into.room(), count);
+    if (tls_->output().size() != 0) {
+        flush_tls();  // an answer to a key update or alert; what is not taken goes out later
+    }
+    switch (step) {
+        case TlsSession::Step::done:
+            into.commit(count);
+            return Read::data;
+        case TlsSession::Step::closed:
+            return Read::end;
+        case TlsSession::Step::needs_input:
+        case TlsSession::Step::needs_output:
+            return Read::none;
+        default:
+            problem_ = tls_->problem();
+            return Read::cut_off;
+    }
+}
+
+// An operation that was aborted while nobody stopped the connection: the task was cancelled.
+void HttpConnection::note(const boost::system::error_code& error) {
+    if (error == asio::error::operation_aborted) {
+        stop(Stop::cancelled);
+    }
+}
+
+HttpConnection::Read HttpConnection::failed_read(const boost::system::error_code& error) {
+    note(error);
+    if (stop_ != Stop::none) {
+        return Read::stopped;
+    }
+    if (error == asio::error::eof && !tls_) {
+        return Read::end;
+    }
+    problem_ = error == asio::error::eof ? "the connection ended without TLS's close_notify"
+                                         : error.message();
+    return Read::cut_off;
+}
+
+runtime::Task<HttpConnection::Read> HttpConnection::read(runtime::Buffer& into, std::size_t room) {
+    if (!into.reserve(room)) {
+        co_return Read::no_memory;
+    }
+    for (;;) {
+        if (tls_) {
+            const Read read = decrypt(into);
+            if (read != Read::none) {
+                co_return read;
+            }
+        }
+        const std::span<char> input = tls_ ? tls_->input() : into.room();
+        const asio::mutable_buffer target(input.data(), input.size());
+        const auto [error, count] = co_await socket_.async_read_some(target, kAsTuple);
+        if (error) {
+            co_return failed_read(error);
+        }
+        if (!tls_) {
+            into.commit(count);
+            co_return Read::data;
+        }
+        tls_->received(count);
+    }
+}
+
+HttpConnection::Read HttpConnection::try_read(runtime::Buffer& into, std::size_t room) {
+    if (stop_ != Stop::none) {
+        return Read::stopped;
+    }
+    if (!into.reserve(room)) {
+        return Read::no_memory;
+    }
+    for (;;) {
+        if (tls_) {
+            const Read read = decrypt(into);
+            if (read != Read::none) {
+                return read;
+            }
+        }
+        const std::span<char> input = tls_ ? tls_->input() : into.room();
+        const ssize_t count =
+            ::recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
+        if (count == 0) {
+            return failed_read(asio::error::eof);
+        }
+        if (count < 0) {
+            if (errno == EINTR) {
+                continue;
+            }
+            if (errno == EAGAIN || errno == EWOULDBLOCK) {
+                return Read::none;
+            }
+            return failed_read({errno, boost::system::system_category()});
+        }
+        if (!tls_) {
+            into.commit(static_cast<std::size_t>(count));
+            return Read::data;
+        }
+        tls_->received(static_cast<std::size_t>(count));
+    }
+}
+
+runtime::Task<> HttpConnection::wait_ready() {
+    auto readable = socket_.async_wait(Socket::wait_read, asio::deferred);
+    auto writable = socket_.async_wait(Socket::wait_write, asio::deferred);
+    auto either = asio::experimental::make_parallel_group(std::move(readable), std::move(writable));
+    const asio::experimental::wait_for_one first;
+    const auto [order, read_error, write_error] = co_await either.async_wait(first, kAsTuple);
+    // The loser is aborted by the group; if both are, somebody else did it.
+    static_cast<void>(order);
+    if (read_error == write_error) {
+        note(read_error);
+    }
+}
+
+bool HttpConnection::is_quiet() {
+    if (tls_ && !tls_->is_quiet()) {
+        return false;
+    }
+    char byte = 0;
+    const ssize_t count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,299 @@
+#include "upstream/http_transport.hpp"
+
+#include "upstream/exchange.hpp"
+#include "upstream/http_connection.hpp"
+#include "upstream/idle_connections.hpp"
+#include "upstream/request_head.hpp"
+#include "upstream/tls.hpp"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace weir::upstream {
+namespace {
+
+using routing::Cause;
+using routing::TransportFailure;
+using Chunk = ReplyRest::Chunk;
+
+constexpr std::size_t kStreamed = 64 * 1024;  // of a long reply, in one piece
+
+// An upstream closes an idle connection some time after its last reply; ours must be gone before.
+core::Duration with_margin(core::Duration idle_limit) {
+    return idle_limit - std::max<core::Duration>(core::seconds(1), idle_limit / 10);
+}
+
+// Ties an attempt's cancellation to its connection for a while.
+class Hook {
+  public:
+    Hook(Cancellation* cancellation, HttpConnection& connection) : cancellation_(cancellation) {
+        if (cancellation_ != nullptr) {
+            cancellation_->hook(&connection);
+        }
+    }
+    ~Hook() {
+        if (cancellation_ != nullptr) {
+            cancellation_->hook(nullptr);
+        }
+    }
+    Hook(const Hook&) = delete;
+    Hook& operator=(const Hook&) = delete;
+
+  private:
+    Cancellation* cancellation_;
+};
+
+}  // namespace
+
+// What is known of one upstream, and its connections.
+struct HttpTransport::Peer {
+    Peer(const config::Upstream& upstream, core::Duration connect_time, std::size_t most_idle)
+        : url(upstream.url), tls(upstream.tls), connect(connect_time), idle(most_idle) {}
+
+    config::Url url;
+    config::UpstreamTls tls;
+    core::Duration connect;
+    RequestHead request_head;
+    std::shared_ptr<TlsContext> trust;  // null: plain HTTP
+    TlsTicket ticket;
+    IdleConnections idle;
+};
+
+class HttpTransport::Rest final : public ReplyRest {
+  public:
+    Rest(HttpTransport& transport, Peer& peer, std::unique_ptr<HttpConnection> connection,
+         ReplyBody body, core::Duration idle)
+        : transport_(transport),
+          peer_(peer),
+          connection_(std::move(connection)),
+          body_(std::move(body)),
+          idle_(idle) {}
+
+    runtime::Task<core::Result<Chunk, TransportFailure>> read(runtime::Buffer& into) override;
+    void set_deadline(core::TimePoint deadline) override {
+        if (connection_) {
+            connection_->arm(deadline);
+        }
+    }
+
+  private:
+    Chunk end();
+
+    HttpTransport& transport_;
+    Peer& peer_;
+    std::unique_ptr<HttpConnection> connection_;  // null: the body has ended, or failed
+    ReplyBody body_;
+    core::Duration idle_;  // for the connection, after the end; zero: not to be used again
+    bool ended_ = false;
+};
+
+runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
+    runtime::Buffer& into) {
+    into.clear();
+    while (!ended_) {
+        const ReplyBody::Step step = body_.take(into, kStreamed);
+        if (step == ReplyBody::Step::end) {
+            ended_ = true;
+            break;
+        }
+        Failed failed = failure_of(step, body_, *connection_);
+        if (!failed && (step == ReplyBody::Step::full || !into.empty())) {
+            co_return Chunk::more;
+        }
+        if (!failed) {
+            failed = co_await receive(*connection_, body_, into, ended_);
+        }
+        if (failed) {
+            connection_->close();
+            co_return std::move(*failed);
+        }
+    }
+    co_return into.empty() ? end() : Chunk::more;
+}
+
+Chunk HttpTransport::Rest::end() {
+    if (connection_) {
+        transport_.release(peer_, std::move(connection_),
+                           body_.has_surplus() ? core::Duration{} : idle_);
+    }
+    return Chunk::end;
+}
+
+HttpTransport::HttpTransport(runtime::Worker& worker, TransportSettings settings)
+    : worker_(worker),
+      settings_(std::move(settings)),
+      resolver_(worker, settings_.lookup, settings_.addresses) {}
+
+HttpTransport::~HttpTransport() = default;
+
+core::Result<std::unique_ptr<HttpTransport>> HttpTransport::create(
+    runtime::Worker& worker, const std::vector<config::Chain>& chains, TransportSettings settings) {
+    std::unique_ptr<HttpTransport> made(new HttpTransport(worker, std::move(settings)));
+    std::map<std::string, std::shared_ptr<TlsContext>> contexts;  // by CA file
+    std::string problems;
+    const auto report = [&](const std::string& key, const core::Error& error) {
+        problems += (problems.empty() ? "" : "\n") + key + ": " + error.message;
+    };
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+        std::vector<std::unique_ptr<Peer>>& peers = made->peers_.emplace_back();
+        for (std::size_t u = 0; u < chains[c].upstreams.size(); ++u) {
+            const config::Upstream& upstream = chains[c].upstreams[u];
+            const std::string key =
+                "chains[" + std::to_string(c) + "].upstreams[" + std::to_string(u) + "]";
+            Peer& peer = *peers.emplace_back(std::make_unique<Peer>(
+                upstream, chains[c].timeouts.connect, made->settings_.most_idle));
+            core::Result<RequestHead> head = make_request_head(upstream);
+            if (head) {
+                peer.request_head = std::move(*head);
+            } else {
+                report(key + ".headers", head.error());
+            }
+            if (!upstream.url.tls) {
+                continue;
+            }
+            std::shared_ptr<TlsContext>& context = contexts[upstream.tls.ca_file];
+            if (!context) {
+                core::Result<std::shared_ptr<TlsContext>> created =
+                    TlsContext::create(upstream.tls.ca_file);
+                if (created) {
+                    context = std::move(*created);
+                } else {
+                    report(key + ".tls.ca_file", created.error());
+                }
+            }
+            peer.trust = context;
+        }
+    }
+    if (!problems.empty()) {
+        return core::Error{problems};
+    }
+    return made;
+}
+
+// Opens a connection to one of the upstream's addresses, each in its share of the time.
+runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection,
+                                          core::TimePoint deadline) {
+    const core::TimePoint limit = std::min(deadline, worker_.clock.now() + peer.connect);
+    connection.arm(limit);
+    core::Result<Addresses> addresses =
+        co_await resolver_.resolve(peer.url.host, connection.interrupt());
+    std::string problem = addresses ? std::string() : addresses.error().message;
+    std::size_t left = addresses ? addresses->size() : 0;
+    for (; left != 0; --left) {
+        const core::TimePoint now = worker_.clock.now();
+        if (connection.stopped() == HttpConnection::Stop::cancelled || now >= limit) {
+            break;
+        }
+        connection.restart();
+        connection.arm(now + (limit - now) / static_cast<long>(left));
+        const std::string& address = (*addresses)[addresses->size() - left];
+        bool open = co_await connection.connect(address, peer.url.port);
+        if (open && peer.trust) {
+            std::unique_ptr<TlsSession> session =
+                TlsSession::create(*peer.trust, peer.url.host, peer.tls, peer.ticket);
+            open = co_await connection.handshake(std::move(session));
+        }
+        if (open && connection.stopped() == HttpConnection::Stop::none) {
+            connection.arm(deadline);
+            co_return std::nullopt;
+        }
+        problem = connection.problem();
+    }
+    if (connection.stopped() == HttpConnection::Stop::cancelled) {
+        co_return stopped_failure(connection);
+    }
+    if (addresses) {
+        resolver_.distrust(peer.url.host);
+    }
+    const core::TimePoint now = worker_.clock.now();
+    if (connection.stopped() == HttpConnection::Stop::deadline || now >= limit) {
+        problem = "no connection in time";
+    }
+    co_return TransportFailure{now >= deadline ? Cause::timeout : Cause::connect_failed,
+                               TransportFailure::Sent::nothing, problem};
+}
+
+runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
+    if (attempt.cancellation != nullptr && attempt.cancellation->cancelled()) {
+        co_return TransportFailure{Cause::connection_lost, TransportFailure::Sent::nothing,
+                                   "the attempt was cancelled", TransportFailure::Origin::gateway};
+    }
+    Peer& peer = *peers_[attempt.chain][attempt.upstream];
+    std::unique_ptr<HttpConnection> connection;
+    if (attempt.connection == Connection::pooled) {
+        connection = peer.idle.take(worker_.clock.now());
+    }
+    for (;;) {
+        const bool reused = connection != nullptr;
+        if (!reused) {
+            connection = std::make_unique<HttpConnection>(worker_);
+        }
+        const Hook hook(attempt.cancellation, *connection);
+        if (reused) {
+            connection->arm(attempt.deadline);
+        } else {
+            Failed failed = co_await dial(peer, *connection, attempt.deadline);
+            if (failed) {
+                co_return std::move(*failed);
+            }
+        }
+        Exchange exchange(worker_, *connection, peer.request_head.bytes, attempt);
+        Failed failed = co_await exchange.run();
+        if (!failed) {
+            co_return finish(peer, std::move(connection), exchange);
+        }
+        if (!reused || !exchange.peer_left_silently()) {
+            co_return std::move(*failed);
+        }
+        connection.reset();
+    }
+}
+
+// Turns an exchange that went well into the caller's reply.
+TransportReply HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
+                                     Exchange& exchange) {
+    ReplyHead& head = exchange.head();
+    core::Duration idle{};
+    if (head.keep_alive && exchange.sent_whole()) {
+        idle = head.idle_limit ? std::min(settings_.idle, with_margin(*head.idle_limit))
+                               : settings_.idle;
+    }
+    TransportReply reply{std::move(head.http), std::move(exchange.received()), nullptr};
+    if (exchange.ended()) {
+        release(peer, std::move(connection),
+                exchange.body().has_surplus() ? core::Duration{} : idle);
+    } else {
+        reply.rest = std::make_unique<Rest>(*this, peer, std::move(connection),
+                                            std::move(exchange.body()), idle);
+    }
+    return reply;
+}
+
+// Keeps the connection for its next message, unless there is any doubt.
+void HttpTransport::release(Peer& peer, std::unique_ptr<HttpConnection> connection,
+                            core::Duration idle) {
+    if (idle > core::Duration{} && connection->is_open()) {
+        peer.idle.put(std::move(connection), worker_.clock.now() + idle);
+    }
+}
+
+void HttpTransport::close_idle() {
+    for (const auto& peers : peers_) {
+        for (const std::unique_ptr<Peer>& peer : peers) {
+            peer->idle.close_all();
+        }
+    }
+}
+
+void HttpTransport::drop_idle(std::size_t chain, routing::UpstreamIndex upstream) {
+    peers_[chain][upstream]->idle.close_all();
+}
+
+std::size_t HttpTransport::idle_count(std::size_t chain, routing::UpstreamIndex upstream) const {
+    return peers_[chain][upstream]->idle.size();
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,68 @@
+// The transport to real providers: HTTP/1.1 over pooled TCP and TLS connections.
+#pragma once
+
+#include "config/config.hpp"
+#include "core/result.hpp"
+#include "core/time.hpp"
+#include "runtime/worker.hpp"
+#include "upstream/resolver.hpp"
+#include "upstream/transport.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace weir::upstream {
+
+class Exchange;
+class HttpConnection;
+
+struct TransportSettings {
+    std::size_t most_idle = 64;                   // connections kept per upstream
+    core::Duration idle = core::seconds(55);      // shorter if the upstream says so
+    core::Duration addresses = Resolver::kFresh;  // how long they are believed
+    Lookup lookup = system_lookup;
+};
+
+// One per worker. Must outlive what it returned, the rests of replies included, and be destroyed
+// after its worker's tasks have ended, before the worker.
+//
+// Which connection carries what: a read may ride on an idle connection that shows neither an end
+// nor stray bytes; if the peer closes it at that very moment, before a byte of reply, the read is
+// sent once more on a fresh one. A message that must never meet a stale connection always gets a
+// fresh one: any idle time leaves a moment in which the peer's close is already on its way.
+class HttpTransport final : public Transport {
+  public:
+    // Every problem (a CA file that cannot be read, a header that cannot be sent) in one error,
+    // with the keys' paths.
+    static core::Result<std::unique_ptr<HttpTransport>> create(
+        runtime::Worker& worker, const std::vector<config::Chain>& chains,
+        TransportSettings settings = {});
+    ~HttpTransport() override;
+
+    runtime::Task<TransportResult> send(const Attempt& attempt) override;
+
+    void close_idle();
+    void drop_idle(std::size_t chain, routing::UpstreamIndex upstream);
+    std::size_t idle_count(std::size_t chain, routing::UpstreamIndex upstream) const;
+
+  private:
+    struct Peer;
+    class Rest;
+
+    HttpTransport(runtime::Worker& worker, TransportSettings settings);
+    runtime::Task<std::optional<routing::TransportFailure>> dial(Peer& peer,
+                                                                 HttpConnection& connection,
+                                                                 core::TimePoint deadline);
+    TransportReply finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
+                          Exchange& exchange);
+    void release(Peer& peer, std::unique_ptr<HttpConnection> connection, core::Duration idle);
+
+    runtime::Worker& worker_;
+    TransportSettings settings_;
+    Resolver resolver_;
+    std::vector<std::vector<std::unique_ptr<Peer>>> peers_;  // by chain and upstream
+};
+
+}  // namespace weir::upstream

@@ -1,0 +1,267 @@
+#include "upstream/poller.hpp"
+
+#include "upstream/probe.hpp"
+
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <deque>
+#include <utility>
+
+namespace weir::upstream {
+
+using core::Duration;
+using core::TimePoint;
+
+namespace {
+
+constexpr std::size_t kSmallestBound = config::kMiB;  // block headers with many hashes are long
+
+// A part of `span` between the shares `low` and `high`.
+Duration spread(Duration span, double low, double high, std::uint64_t random) {
+    const double unit = static_cast<double>(random >> 11U) / 9007199254740992.0;  // 2^53
+    return std::chrono::duration_cast<Duration>(span * (low + (high - low) * unit));
+}
+
+}  // namespace
+
+// One upstream and when it was asked.
+struct Poller::Watch {
+    Watch(boost::asio::io_context& io, Pool& the_pool, ProbeTarget the_target)
+        : pool(the_pool), target(the_target), wake(io) {}
+
+    Pool& pool;
+    const ProbeTarget target;
+    runtime::Event wake;
+    Cancellation* running = nullptr;
+    bool urgent = false;  // something is in doubt: ask now, the chain id too
+    bool answered_id =
+        false;                // its latest check was good, though not yet the third after a bad one
+    unsigned failures = 0;    // rounds in a row
+    TimePoint identity_at{};  // the latest good check
+    TimePoint round_at{};     // the latest round's end
+    Duration jitter{};        // of the pause that runs
+};
+
+struct Poller::Shared {
+    Shared(runtime::Worker& the_worker, Transport& the_transport, std::vector<Pool*> the_pools,
+           PollPace the_pace)
+        : worker(the_worker),
+          transport(the_transport),
+          pools(std::move(the_pools)),
+          pace(the_pace),
+          tasks(the_worker.io),
+          stopped(the_worker.io) {}
+
+    bool is_idle(const Pool& pool, TimePoint now) const {
+        return now - pool.last_client_call() > Pool::kIdleAfter;
+    }
+    Duration poll_interval(const Pool& pool, TimePoint now) const;
+    Duration retry_interval(const Watch& watch, TimePoint now) const;
+    Duration jitter(const Watch& watch) const;
+    TimePoint identity_due(const Watch& watch) const;
+    TimePoint due(const Watch& watch, TimePoint now) const;
+    void wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream);
+
+    runtime::Worker& worker;
+    Transport& transport;
+    const std::vector<Pool*> pools;
+    const PollPace pace;
+    std::deque<Watch> watches;
+    std::deque<runtime::Event> ticks;  // one per chain
+    runtime::TaskGroup tasks;
+    runtime::Event stopped;
+    bool stopping = false;
+};
+
+Duration Poller::Shared::poll_interval(const Pool& pool, TimePoint now) const {
+    if (const auto& configured = pool.chain().head.poll_interval) {
+        return *configured;
+    }
+    if (is_idle(pool, now)) {
+        return pace.idle;
+    }
+    return std::clamp(pool.block_time(), pace.shortest_auto, pace.longest_auto);
+}
+
+Duration Poller::Shared::retry_interval(const Watch& watch, TimePoint now) const {
+    const Duration longest = is_idle(watch.pool, now)  ? pace.idle
+                             : watch.pool.is_fit_now() ? pace.longest_retry
+                                                       : pace.longest_when_down;
+    const unsigned doublings = std::min(watch.failures - 1, 10U);
+    return std::min(pace.first_retry * (1U << doublings), longest);
+}
+
+// Polls never come early: an idle day has a budget. Retries spread to both sides.
+Duration Poller::Shared::jitter(const Watch& watch) const {
+    const std::uint64_t random = worker.random.next();
+    return watch.failures == 0 ? spread(poll_interval(watch.pool, watch.round_at), 0, 0.05, random)
+                               : spread(retry_interval(watch, watch.round_at), -0.25, 0.25, random);
+}
+
+TimePoint Poller::Shared::identity_due(const Watch& watch) const {
+    const Duration interval = watch.pool.chain().head.chain_check_interval;
+    if (watch.urgent || watch.identity_at == TimePoint{}) {
+        return {};
+    }
+    if (watch.pool.is_identified(watch.target.upstream)) {
+        return watch.identity_at + interval;
+    }
+    // In quarantine: at the interval until it answers well, then sooner until it is believed.
+    return watch.identity_at + (watch.answered_id ? std::min(interval, pace.quarantine) : interval);
+}
+
+// When the next round begins. It changes while a pause runs: clients come back, doubts arise.
+TimePoint Poller::Shared::due(const Watch& watch, TimePoint now) const {
+    if (watch.round_at == TimePoint{}) {
+        return now;
+    }
+    const TimePoint rests_until = watch.pool.rests_until(watch.target.upstream);
+    if (watch.urgent) {
+        const bool trusted = watch.pool.is_identified(watch.target.upstream);
+        return std::max(watch.round_at + (trusted ? pace.first_retry : pace.shortest_gap),
+                        rests_until);
+    }
+    if (watch.failures > 0) {
+        return std::max(watch.round_at + retry_interval(watch, now) + watch.jitter, rests_until);
+    }
+    const TimePoint poll = watch.round_at + poll_interval(watch.pool, now) + watch.jitter;
+    const bool identified = watch.pool.is_identified(watch.target.upstream);
+    const TimePoint next = identified ? poll : identity_due(watch);
+    return std::max({next, watch.round_at + pace.shortest_gap, rests_until});
+}
+
+// From any thread, under a lock of the pool's: only posts.
+void Poller::Shared::wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream) {
+    boost::asio::post(worker.io, [this, chain, upstream] {
+        for (Watch& watch : watches) {
+            if (watch.target.chain != chain || (upstream && *upstream != watch.target.upstream)) {
+                continue;
+            }
+            watch.urgent = watch.urgent || upstream.has_value();
+            watch.wake.set();
+        }
+    });
+}
+
+runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
+    runtime::Worker& worker = shared.worker;
+    const routing::UpstreamIndex upstream = watch.target.upstream;
+    while (!shared.stopping) {
+        const TimePoint now = worker.clock.now();
+        const TimePoint due = shared.due(watch, now);
+        if (now < due) {
+            const bool woken = co_await watch.wake.wait_until(due);
+            static_cast<void>(woken);
+            watch.wake.reset();
+            continue;
+        }
+
+        bool good = true;
+        Cancellation cancellation;
+        watch.running = &cancellation;
+        if (shared.identity_due(watch) <= now) {
+            watch.urgent = false;
+            const ProbeResult<std::uint64_t> chain_id =
+                co_await ask_chain_id(shared.transport, worker.clock, watch.target, cancellation);
+            if (shared.stopping) {
+                break;
+            }
+            const TimePoint then = worker.clock.now();
+            if (chain_id) {
+                watch.identity_at = then;
+                watch.answered_id = *chain_id == watch.pool.chain().chain_id;
+                watch.pool.observe_chain_id(upstream, *chain_id, then);
+            } else {
+                good = false;
+                watch.pool.observe_failure(upstream, chain_id.error(), then);
+            }
+        }
+        if (good && watch.pool.is_identified(upstream)) {
+            const ProbeResult<chain::Observation> head =
+                co_await ask_head(shared.transport, worker.clock, watch.target, cancellation);
+            if (shared.stopping) {
+                break;
+            }
+            if (head) {
+                watch.pool.observe_head(upstream, *head);
+            } else {
+                good = false;
+                watch.pool.observe_failure(upstream, head.error(), worker.clock.now());
+            }
+        }
+        watch.running = nullptr;
+        if (!good) {
+            watch.identity_at = {};  // what answers next may be another process
+        }
+        watch.failures = good ? 0 : watch.failures + 1;
+        watch.round_at = worker.clock.now();
+        watch.jitter = shared.jitter(watch);
+    }
+    watch.running = nullptr;
+}
+
+runtime::Task<> Poller::tick_pool(Shared& shared, std::size_t chain) {
+    constexpr Duration kShortestTick = std::chrono::milliseconds(10);
+    runtime::Event& wake = shared.ticks[chain];
+    while (!shared.stopping) {
+        const TimePoint now = shared.worker.clock.now();
+        const TimePoint next = std::max(shared.pools[chain]->tick(now), now + kShortestTick);
+        const bool woken = co_await wake.wait_until(next);
+        static_cast<void>(woken);
+    }
+}
+
+Poller::Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*> pools,
+               PollPace pace)
+    : shared_(std::make_unique<Shared>(worker, transport, std::move(pools), pace)) {
+    for (std::size_t chain = 0; chain < shared_->pools.size(); ++chain) {
+        Pool& pool = *shared_->pools[chain];
+        shared_->ticks.emplace_back(worker.io);
+        const config::Chain& config = pool.chain();
+        for (routing::UpstreamIndex i = 0; i < config.upstreams.size(); ++i) {
+            const ProbeTarget target = {chain, i, config.timeouts.attempt,
+                                        std::max(config.reply_buffer, kSmallestBound)};
+            shared_->watches.emplace_back(worker.io, pool, target);
+        }
+    }
+}
+
+Poller::~Poller() = default;
+
+void Poller::start() {
+    Shared& shared = *shared_;
+    for (std::size_t chain = 0; chain < shared.pools.size(); ++chain) {
+        shared.pools[chain]->on_wake(
+            [&shared, chain](std::optional<routing::UpstreamIndex> upstream) {
+                shared.wake(chain, upstream);
+            });
+        shared.tasks.spawn(tick_pool(shared, chain));
+    }
+    for (Watch& watch : shared.watches) {
+        shared.tasks.spawn(watch_upstream(shared, watch));
+    }
+}
+
+runtime::Task<> Poller::stop() {
+    Shared& shared = *shared_;
+    shared.stopping = true;
+    for (Pool* pool : shared.pools) {
+        pool->on_wake({});
+    }
+    for (Watch& watch : shared.watches) {
+        watch.wake.set();
+        if (watch.running != nullptr) {
+            watch.running->cancel();
+        }
+    }
+    for (runtime::Event& tick : shared.ticks) {
+        tick.set();
+    }
+    co_await shared.tasks.join();
+    // Wake-ups that were posted before the hooks were taken away.
+    co_await boost::asio::post(shared.worker.io, boost::asio::deferred);
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,195 @@
+#include "upstream/pool.hpp"
+
+#include "upstream/pool_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::upstream {
+
+using routing::Doubt;
+using routing::UpstreamIndex;
+
+namespace {
+
+core::TimePoint time_of(std::int64_t ticks) { return core::TimePoint(core::Duration(ticks)); }
+
+// A failure that its own call may have caused. A connection that fails has no call to blame.
+bool may_be_the_calls_fault(const routing::Verdict& verdict) {
+    return verdict.blame == routing::Blame::upstream &&
+           verdict.cause != routing::Cause::connect_failed;
+}
+
+}  // namespace
+
+Permit::Permit(Permit&& other) noexcept
+    : pool_(std::exchange(other.pool_, nullptr)), upstream_(other.upstream_) {}
+
+Permit& Permit::operator=(Permit&& other) noexcept {
+    if (this != &other) {
+        if (pool_ != nullptr) {
+            pool_->release(upstream_);
+        }
+        pool_ = std::exchange(other.pool_, nullptr);
+        upstream_ = other.upstream_;
+    }
+    return *this;
+}
+
+Permit::~Permit() {
+    if (pool_ != nullptr) {
+        pool_->release(upstream_);
+    }
+}
+
+Pool::Pool(const config::Chain& chain, core::TimePoint now)
+    : impl_(std::make_unique<Impl>(chain, now)) {}
+
+Pool::~Pool() = default;
+
+const config::Chain& Pool::chain() const { return impl_->chain; }
+
+const core::Published<routing::RoutingSnapshot>& Pool::snapshots() const {
+    return impl_->published;
+}
+
+std::optional<Permit> Pool::try_acquire(UpstreamIndex upstream, core::TimePoint now) {
+    Impl::Member& member = impl_->members[upstream];
+    if (ticks(now) < member.rests_until.load(std::memory_order_relaxed)) {
+        return std::nullopt;
+    }
+    const std::size_t running = member.in_flight.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (running > member.limit.load(std::memory_order_relaxed)) {
+        release(upstream);
+        return std::nullopt;
+    }
+    return Permit(*this, upstream);
+}
+
+void Pool::release(UpstreamIndex upstream) {
+    impl_->members[upstream].in_flight.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Pool::report(const AttemptReport& report) {
+    Doubt doubt = Doubt::none;
+    {
+        const std::lock_guard lock(impl_->mutex);
+        if (may_be_the_calls_fault(report.verdict) && impl_->forgive_alike(report)) {
+            impl_->refresh_after(report.upstream, report.at);
+            return;
+        }
+        Impl::Member& member = impl_->members[report.upstream];
+        doubt = member.health.on_attempt({report.method, report.traits, report.verdict,
+                                          report.latency, report.call_hash, report.at});
+        impl_->apply(doubt, report.upstream);
+        impl_->refresh_after(report.upstream, report.at);
+    }
+    if (doubt != Doubt::none) {
+        impl_->call_wake(report.upstream);
+    }
+}
+
+void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->view.observe_chain_id(upstream, chain_id);
+    impl_->members[upstream].health.on_probe_success(now);
+    impl_->refresh(now);
+}
+
+void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observation) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->members[upstream].health.on_probe_success(observation.at);
+    impl_->view.observe_head(upstream, observation);
+    impl_->refresh(observation.at);
+}
+
+void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdict,
+                           core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->apply(impl_->members[upstream].health.on_probe_failure(verdict, now), upstream);
+    impl_->refresh(now);
+}
+
+core::TimePoint Pool::tick(core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->refresh(now);
+    core::TimePoint next = now + std::chrono::seconds(1);
+    for (const Impl::Member& member : impl_->members) {
+        if (member.shown.until > now) {
+            next = std::min(next, member.shown.until);
+        }
+    }
+    return next;
+}
+
+bool Pool::has_been_fit() const { return impl_->has_been_fit.load(std::memory_order_relaxed); }
+
+bool Pool::is_fit_now() const {
+    return impl_->state.load(std::memory_order_relaxed) != routing::ChainState::down;
+}
+
+core::TimePoint Pool::rests_until(UpstreamIndex upstream) const {
+    return time_of(impl_->members[upstream].rests_until.load(std::memory_order_relaxed));
+}
+
+bool Pool::is_identified(UpstreamIndex upstream) const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->view.identity(upstream) == chain::Identity::right;
+}
+
+core::Duration Pool::block_time() const {
+    const std::lock_guard lock(impl_->mutex);
+    return impl_->view.block_time();
+}
+
+void Pool::on_wake(Wake wake) {
+    const std::lock_guard lock(impl_->wake_mutex);
+    impl_->wake = std::move(wake);
+}
+
+void Pool::note_client_call(core::TimePoint now) {
+    // Threads share this line; it is written seldom.
+    constexpr core::Duration kResolution = std::chrono::milliseconds(100);
+    const core::TimePoint before = last_client_call();
+    if (now - before < kResolution) {
+        return;
+    }
+    impl_->last_client_call.store(ticks(now), std::memory_order_relaxed);
+    if (now - before >= kIdleAfter) {
+        impl_->call_wake(std::nullopt);
+    }
+}
+
+core::TimePoint Pool::last_client_call() const {
+    return time_of(impl_->last_client_call.load(std::memory_order_relaxed));
+}
+
+std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
+    const std::lock_guard lock(impl_->mutex);
+    std::vector<UpstreamStatus> rows;
+    for (UpstreamIndex i = 0; i < impl_->members.size(); ++i) {
+        const Impl::Member& member = impl_->members[i];
+        const Impl::Shown shown = impl_->judge(i, now);
+        const routing::HealthStats& stats = member.health.stats();
+        UpstreamStatus row;
+        row.name = member.config.name;
+        row.tier = member.config.tier;
+        row.state = shown.state;
+        row.reason = impl_->reason_of(i, shown);
+        if (impl_->view.latest(i)) {
+            row.head = impl_->view.latest(i)->latest;
+        }
+        row.lag_blocks = impl_->view.lag(i);
+        row.score = impl_->score_of(i, routing::TimeClass::fast);
+        row.success_rate = stats.success_rate();
+        row.latency_p50 = stats.latency_quantile(0.5);
+        row.latency_p95 = stats.latency_quantile(0.95);
+        row.in_flight = member.in_flight.load(std::memory_order_relaxed);
+        row.cooldown = std::max(member.health.rests_until() - now, core::Duration::zero());
+        row.unsupported_methods = member.health.marks().marked();
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,276 @@
+#include "upstream/pool_impl.hpp"
+
+#include "routing/score.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::upstream {
+
+using routing::ChainState;
+using routing::Condition;
+using routing::Doubt;
+using routing::TimeClass;
+using routing::UpstreamIndex;
+using routing::UpstreamState;
+
+namespace {
+
+// Scores are put into the picture at most so often; changes of state at once.
+constexpr core::Duration kScoreInterval = std::chrono::milliseconds(250);
+
+chain::ChainRules rules_of(const config::Chain& chain) {
+    chain::ChainRules rules;
+    rules.chain_id = chain.chain_id;
+    rules.upstreams = chain.upstreams.size();
+    rules.block_time = chain.block_time;
+    rules.max_lag_blocks = chain.head.max_lag_blocks;
+    rules.max_lag_time = chain.head.max_lag_time;
+    rules.max_jump_blocks = chain.head.max_jump_blocks;
+    return rules;
+}
+
+}  // namespace
+
+Pool::Impl::Impl(const config::Chain& the_chain, core::TimePoint now)
+    : chain(the_chain),
+      view(rules_of(the_chain)),
+      published(std::make_shared<const routing::RoutingSnapshot>()),
+      last_client_call(ticks(now)) {
+    for (const config::Upstream& upstream : chain.upstreams) {
+        members.emplace_back(upstream, chain.circuit);
+    }
+    publish(now);
+}
+
+Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) const {
+    const Member& member = members[index];
+    const Condition condition = member.health.condition(now);
+    const chain::Identity identity = view.identity(index);
+    const chain::Standing standing = view.standing(index);
+
+    Shown shown;
+    shown.identified = identity == chain::Identity::right;
+    shown.half_open = condition.half_open;
+    shown.slow_circuit_open = condition.slow_circuit_open;
+    shown.until = condition.until;
+    shown.marks = member.health.marks().revision();
+    shown.trickle = condition.half_open || member.health.is_trickling(now);
+    // With one upstream no head rule ever refuses a call.
+    const bool head_needed = chain.upstreams.size() > 1;
+    if (identity == chain::Identity::wrong) {
+        shown.state = UpstreamState::wrong_chain;
+    } else if (condition.auth_failed) {
+        shown.state = UpstreamState::auth_failed;
+    } else if (condition.quota_spent) {
+        shown.state = UpstreamState::quota_spent;
+    } else if (condition.cooling_down) {
+        shown.state = UpstreamState::cooling_down;
+    } else if (condition.circuit_open) {
+        shown.state = UpstreamState::circuit_open;
+    } else if (!shown.identified || (head_needed && standing == chain::Standing::unknown)) {
+        shown.state = UpstreamState::unknown;
+    } else if (standing == chain::Standing::lagging || standing == chain::Standing::implausible) {
+        shown.state = UpstreamState::lagging;
+    } else {
+        shown.state = UpstreamState::fit;
+    }
+    return shown;
+}
+
+std::string Pool::Impl::reason_of(UpstreamIndex index, const Shown& shown) const {
+    const Member& member = members[index];
+    const std::string trouble(to_string(member.health.last_trouble()));
+    const bool troubled = member.health.last_trouble() != routing::Cause::answered;
+    switch (shown.state) {
+        case UpstreamState::fit:
+            return shown.half_open ? "on trial after failures (last: " + trouble + ")"
+                   : shown.trickle ? "new or recovering: a trickle of traffic"
+                                   : "";
+        case UpstreamState::lagging:
+            return view.standing(index) == chain::Standing::implausible
+                       ? "its head is implausibly far ahead of the others"
+                       : std::to_string(view.lag(index)) + " blocks behind";
+        case UpstreamState::wrong_chain:
+            return "says chain id " + std::to_string(view.reported_chain_id(index).value_or(0)) +
+                   ", not " + std::to_string(chain.chain_id);
+        case UpstreamState::cooling_down:
+            return "rate limited";
+        case UpstreamState::quota_spent:
+            return "its plan is spent";
+        case UpstreamState::auth_failed:
+            return "it refuses the credentials";
+        case UpstreamState::circuit_open:
+            return "too many failures (last: " + trouble + ")";
+        case UpstreamState::unknown:
+            return (shown.identified ? std::string("no head seen yet")
+                                     : std::string("chain id not checked yet")) +
+                   (troubled ? " (last: " + trouble + ")" : "");
+        case UpstreamState::drained:
+            return "drained by an operator";
+    }
+    return "";
+}
+
+std::optional<core::Duration> Pool::Impl::best_latency(TimeClass time_class) const {
+    std::optional<core::Duration> best;
+    for (const Member& member : members) {
+        const auto latency = member.health.stats().mean_latency(time_class);
+        if (latency && (!best || *latency < *best)) {
+            best = latency;
+        }
+    }
+    return best;
+}
+
+double Pool::Impl::score_of(UpstreamIndex index, TimeClass time_class) const {
+    const routing::HealthStats& stats = members[index].health.stats();
+    routing::ScoreInput input;
+    input.success = stats.success_estimate();
+    input.throttled = stats.throttled_share();
+    input.latency = stats.mean_latency(time_class);
+    input.best_latency = best_latency(time_class);
+    input.lag_blocks = view.lag(index);
+    return routing::score(input);
+}
+
+ChainState Pool::Impl::chain_state() const {
+    bool any_left = false;
+    for (const Member& member : members) {
+        switch (member.shown.state) {
+            case UpstreamState::fit:
+                return view.is_degraded() ? ChainState::degraded : ChainState::ok;
+            case UpstreamState::lagging:
+            case UpstreamState::cooling_down:
+            case UpstreamState::circuit_open:
+                any_left = any_left || member.shown.identified;
+                break;
+            default:
+                break;
+        }
+    }
+    return any_left ? ChainState::degraded : ChainState::down;
+}
+
+// A half-open upstream gets one call at a time, unless there is nobody else to ask.
+void Pool::Impl::set_limits() {
+    const bool others = std::any_of(members.begin(), members.end(), [](const Member& m) {
+        return m.shown.state == UpstreamState::fit && !m.shown.half_open;
+    });
+    for (Member& member : members) {
+        std::size_t limit = member.config.max_in_flight;
+        const UpstreamState shown = member.shown.state;
+        if (!member.shown.identified || shown == UpstreamState::auth_failed ||
+            shown == UpstreamState::wrong_chain || shown == UpstreamState::drained) {
+            limit = 0;
+        } else if (member.shown.half_open && others) {
+            limit = 1;
+        }
+        member.limit.store(limit, std::memory_order_relaxed);
+        member.rests_until.store(ticks(member.health.rests_until()), std::memory_order_relaxed);
+    }
+}
+
+// Looks at everybody; publishes when anything but a score has changed, or scores are due.
+void Pool::Impl::refresh(core::TimePoint now) {
+    for (UpstreamIndex i = 0; i < members.size(); ++i) {
+        const Condition condition = members[i].health.condition(now);
+        view.set_counted(
+            i, !condition.auth_failed && !condition.quota_spent && !condition.circuit_open, now);
+    }
+    view.refresh(now);
+    bool changed = view.head() != published.get()->head;
+    for (UpstreamIndex i = 0; i < members.size(); ++i) {
+        members[i].health.marks().expire(now);
+        changed = changed || judge(i, now) != members[i].shown;
+    }
+    if (changed || now >= next_scores) {
+        publish(now);
+    }
+}
+
+// The same for one upstream after an attempt: cheap when nothing has changed.
+void Pool::Impl::refresh_after(UpstreamIndex index, core::TimePoint now) {
+    if (now >= next_scores || judge(index, now) != members[index].shown) {
+        refresh(now);
+    }
+}
+
+void Pool::Impl::publish(core::TimePoint now) {
+    auto next = std::make_shared<routing::RoutingSnapshot>();
+    next->upstreams.reserve(members.size());
+    for (UpstreamIndex i = 0; i < members.size(); ++i) {
+        Member& member = members[i];
+        Shown shown = judge(i, now);
+        const UpstreamState before = member.shown.state;
+        const bool recovers = shown.state == UpstreamState::fit && before != UpstreamState::fit &&
+                              before != UpstreamState::lagging &&
+                              before != UpstreamState::cooling_down;
+        if (recovers) {
+            member.health.begin_trickle(now);
+            shown = judge(i, now);
+        }
+        member.shown = shown;
+
+        routing::UpstreamView out;
+        out.state = shown.state;
+        out.reason = reason_of(i, shown);
+        out.identified = shown.identified;
+        out.tier = member.config.tier;
+        out.weight = member.config.weight;
+        out.score = score_of(i, TimeClass::fast);
+        out.slow_score = score_of(i, TimeClass::slow);
+        if (view.latest(i)) {
+            out.head = view.latest(i)->latest;
+        }
+        if (shown.state == UpstreamState::cooling_down ||
+            shown.state == UpstreamState::quota_spent) {
+            out.available_at = shown.until;
+        }
+        out.slow_circuit_open = shown.slow_circuit_open;
+        out.trickle = shown.trickle;
+        out.unsupported_methods = member.health.marks().marked();
+        out.policy = member.policy;
+        next->upstreams.push_back(std::move(out));
+    }
+    set_limits();
+    next->state = chain_state();
+    next->head = view.head();
+    next->head_at = view.head_at();
+    state.store(next->state, std::memory_order_relaxed);
+    const bool any_fit = std::any_of(members.begin(), members.end(), [](const Member& m) {
+        return m.shown.state == UpstreamState::fit;
+    });
+    if (any_fit) {
+        has_been_fit.store(true, std::memory_order_relaxed);
+    }
+    published.publish(std::move(next));
+    next_scores = now + kScoreInterval;
+}
+
+void Pool::Impl::apply(Doubt doubt, UpstreamIndex index) {
+    if (doubt == Doubt::identity) {
+        view.doubt_identity(index);
+    }
+}
+
+void Pool::Impl::call_wake(std::optional<UpstreamIndex> index) {
+    const std::lock_guard lock(wake_mutex);
+    if (wake) {
+        wake(index);
+    }
+}
+
+// The same call failed alike at another upstream: it counts against neither.
+bool Pool::Impl::forgive_alike(const AttemptReport& report) {
+    const FailureLog::Entry entry{report.call_hash, report.verdict.cause, report.upstream,
+                                  report.at};
+    const std::vector<UpstreamIndex> others = failures.alike(entry);
+    for (const UpstreamIndex other : others) {
+        members[other].health.forgive(report.call_hash);
+    }
+    failures.add(entry);
+    return !others.empty();
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,86 @@
+// The pool's insides: the records of one chain's upstreams under one lock, and the picture that is
+// published of them.
+#pragma once
+
+#include "chain/chain_view.hpp"
+#include "routing/policy.hpp"
+#include "routing/upstream_health.hpp"
+#include "upstream/failure_log.hpp"
+#include "upstream/pool.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace weir::upstream {
+
+inline std::int64_t ticks(core::TimePoint time) { return time.time_since_epoch().count(); }
+
+struct Pool::Impl {
+    // What is published of an upstream's state; a new picture is due when it changes.
+    struct Shown {
+        routing::UpstreamState state = routing::UpstreamState::unknown;
+        bool identified = false;
+        bool half_open = false;
+        bool slow_circuit_open = false;
+        bool trickle = false;
+        std::uint64_t marks = 0;  // their revision
+        core::TimePoint until{};
+        friend bool operator==(const Shown&, const Shown&) = default;
+    };
+
+    struct Member {
+        Member(const config::Upstream& upstream, const config::Circuit& circuit)
+            : config(upstream),
+              policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
+              health(circuit) {}
+
+        const config::Upstream& config;
+        const std::shared_ptr<const routing::MethodPolicy> policy;
+        routing::UpstreamHealth health;
+        Shown shown;
+
+        // Read without the lock.
+        std::atomic<std::size_t> in_flight = 0;
+        std::atomic<std::size_t> limit = 0;  // 0: may not serve
+        std::atomic<std::int64_t> rests_until = 0;
+    };
+
+    Impl(const config::Chain& the_chain, core::TimePoint now);
+
+    // All below under the lock, unless it says otherwise.
+    Shown judge(routing::UpstreamIndex index, core::TimePoint now) const;
+    std::string reason_of(routing::UpstreamIndex index, const Shown& shown) const;
+    void refresh(core::TimePoint now);
+    void refresh_after(routing::UpstreamIndex index, core::TimePoint now);
+    void publish(core::TimePoint now);
+    void set_limits();
+    routing::ChainState chain_state() const;
+    double score_of(routing::UpstreamIndex index, routing::TimeClass time_class) const;
+    std::optional<core::Duration> best_latency(routing::TimeClass time_class) const;
+    void apply(routing::Doubt doubt, routing::UpstreamIndex index);
+    bool forgive_alike(const AttemptReport& report);
+
+    // Not under the lock.
+    void call_wake(std::optional<routing::UpstreamIndex> index);
+
+    const config::Chain chain;
+    mutable std::mutex mutex;
+    std::deque<Member> members;
+    chain::ChainView view;
+    FailureLog failures;
+    core::TimePoint next_scores{};
+    core::Published<routing::RoutingSnapshot> published;
+
+    std::mutex wake_mutex;
+    Wake wake;
+
+    std::atomic<bool> has_been_fit = false;
+    std::atomic<routing::ChainState> state = routing::ChainState::down;
+    std::atomic<std::int64_t> last_client_call;
+};
+
+}  // namespace weir::upstream

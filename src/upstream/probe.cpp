@@ -1,0 +1,154 @@
+#include "upstream/probe.hpp"
+
+#include "core/hex.hpp"
+#include "core/text.hpp"
+#include "jsonrpc/reply.hpp"
+#include "jsonrpc/value.hpp"
+#include "routing/classify.hpp"
+
+#include <array>
+#include <string>
+#include <utility>
+
+namespace weir::upstream {
+namespace {
+
+constexpr std::string_view kProbeId = "1";
+constexpr std::string_view kAskChainId =
+    R"({"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]})";
+constexpr std::string_view kAskHead =
+    R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",false]})";
+
+constexpr routing::Verdict kBadAnswer = {routing::Disposition::try_another,
+                                         routing::Blame::upstream, routing::Cause::bad_reply,
+                                         std::nullopt};
+
+std::optional<std::string_view> text_member(std::string_view object, std::string_view name) {
+    return jsonrpc::plain_string(jsonrpc::member(object, name));
+}
+
+// The verdict on a reply, seen as the answer to a question that every node can answer: an error
+// that would be a client's answer is the upstream's failure here.
+routing::Verdict judge_failure(const routing::AttemptOutcome& outcome) {
+    routing::Verdict verdict =
+        routing::classify(routing::find_method("eth_getBlockByNumber"), outcome);
+    switch (verdict.cause) {
+        case routing::Cause::rate_limited:
+        case routing::Cause::quota_exhausted:
+        case routing::Cause::auth_failed:
+            return verdict;
+        default:
+            break;
+    }
+    if (verdict.blame != routing::Blame::upstream) {
+        verdict.cause = routing::Cause::server_error;
+        verdict.blame = routing::Blame::upstream;
+    }
+    return verdict;
+}
+
+// The raw bytes of the result.
+runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime::Clock& clock,
+                                            ProbeTarget target, std::string_view question,
+                                            Cancellation& cancellation) {
+    const std::array<std::string_view, 1> body = {question};
+    Attempt attempt;
+    attempt.chain = target.chain;
+    attempt.upstream = target.upstream;
+    attempt.body = body;
+    attempt.deadline = clock.now() + target.timeout;
+    attempt.reply_buffer = target.max_reply;
+    attempt.max_reply = target.max_reply;
+    attempt.cancellation = &cancellation;
+
+    const TransportResult result = co_await transport.send(attempt);
+    if (!result) {
+        const routing::AttemptOutcome outcome = result.error();
+        co_return judge_failure(outcome);
+    }
+    const TransportReply& received = *result;
+    if (received.rest) {
+        co_return kBadAnswer;
+    }
+    routing::HttpReply reply;
+    reply.head = received.head;
+    reply.body = received.body.bytes();
+    const auto parsed = jsonrpc::parse_reply(reply.body);
+    if (parsed && (*parsed).id == kProbeId) {
+        reply.reply = *parsed;
+        if (!reply.reply->is_error()) {
+            std::string bytes(reply.reply->result);
+            co_return bytes;
+        }
+    }
+    const routing::AttemptOutcome outcome = std::move(reply);
+    co_return judge_failure(outcome);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> read_chain_id(std::string_view result) {
+    if (const auto text = jsonrpc::plain_string(result)) {
+        const auto quantity = core::parse_quantity(*text);
+        return quantity ? quantity : core::parse_decimal(*text);
+    }
+    return core::parse_decimal(result);
+}
+
+std::optional<chain::Observation> read_block(std::string_view result) {
+    if (!jsonrpc::is_object(result)) {
+        return std::nullopt;
+    }
+    const auto number = core::parse_quantity(text_member(result, "number").value_or(""));
+    const std::string_view hash = text_member(result, "hash").value_or("");
+    const std::string_view parent = text_member(result, "parentHash").value_or("");
+    if (!number || !core::is_hex_data(hash, 32)) {
+        return std::nullopt;
+    }
+    chain::Observation observation;
+    observation.latest = {*number, core::to_lower(hash)};
+    if (core::is_hex_data(parent, 32)) {
+        observation.parent_hash = core::to_lower(parent);
+    }
+    observation.timestamp =
+        core::parse_quantity(text_member(result, "timestamp").value_or("")).value_or(0);
+    return observation;
+}
+
+runtime::Task<ProbeResult<std::uint64_t>> ask_chain_id(Transport& transport,
+                                                       const runtime::Clock& clock,
+                                                       ProbeTarget target,
+                                                       Cancellation& cancellation) {
+    const ProbeResult<std::string> result =
+        co_await ask(transport, clock, target, kAskChainId, cancellation);
+    if (!result) {
+        co_return result.error();
+    }
+    const auto chain_id = read_chain_id(*result);
+    if (!chain_id) {
+        co_return kBadAnswer;
+    }
+    co_return *chain_id;
+}
+
+runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
+                                                        const runtime::Clock& clock,
+                                                        ProbeTarget target,
+                                                        Cancellation& cancellation) {
+    const ProbeResult<std::string> result =
+        co_await ask(transport, clock, target, kAskHead, cancellation);
+    if (!result) {
+        co_return result.error();
+    }
+    auto observation = read_block(*result);
+    if (!observation) {
+        co_return kBadAnswer;
+    }
+    const auto wall = clock.wall_now().time_since_epoch();
+    observation->at = clock.now();
+    observation->wall = static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(wall).count()));
+    co_return *observation;
+}
+
+}  // namespace weir::upstream

@@ -1,0 +1,299 @@
+#include "upstream/poller.hpp"
+
+#include "support/catch.hpp"
+#include "upstream/probe.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+
+using namespace weir;
+using namespace weir::upstream;
+using namespace std::chrono_literals;
+using routing::Cause;
+using routing::UpstreamState;
+
+namespace {
+
+constexpr std::uint64_t kChainId = 5;
+
+// An upstream that answers from a script, or never.
+struct Script {
+    std::uint64_t chain_id = kChainId;
+    std::uint64_t head = 100;
+    enum class Mode { answer, refuse, hang, throttle, unauthorized, garbage } mode = Mode::answer;
+    unsigned id_asked = 0;
+    unsigned head_asked = 0;
+};
+
+class ScriptedTransport final : public Transport {
+  public:
+    ScriptedTransport(runtime::Worker& worker, std::size_t upstreams)
+        : scripts(upstreams), worker_(worker) {}
+
+    runtime::Task<TransportResult> send(const Attempt& attempt) override {
+        Script& script = scripts[attempt.upstream];
+        const std::string_view body = attempt.body[0];
+        const bool asks_id = body.find("eth_chainId") != body.npos;
+        ++(asks_id ? script.id_asked : script.head_asked);
+        ++sent;
+        if (script.mode == Script::Mode::hang) {
+            Hanging hanging(worker_.io);
+            attempt.cancellation->hook(&hanging);
+            const bool cut = co_await hanging.event.wait_until(attempt.deadline);
+            attempt.cancellation->hook(nullptr);
+            co_return routing::TransportFailure{cut ? Cause::connection_lost : Cause::timeout,
+                                                routing::TransportFailure::Sent::something, "hung"};
+        }
+        if (script.mode == Script::Mode::refuse) {
+            co_return routing::TransportFailure{
+                Cause::connect_failed, routing::TransportFailure::Sent::nothing, "refused"};
+        }
+        TransportReply reply{{}, runtime::Buffer(worker_.buffers), nullptr};
+        reply.head.status = 200;
+        std::string text = R"({"jsonrpc":"2.0","id":1,"result":)";
+        if (script.mode == Script::Mode::throttle) {
+            reply.head.status = 429;
+            text = "slow down";
+        } else if (script.mode == Script::Mode::unauthorized) {
+            reply.head.status = 401;
+            text = "who are you";
+        } else if (script.mode == Script::Mode::garbage) {
+            text = "<html>";
+        } else if (asks_id) {
+            text += '"' + quantity(script.chain_id) + "\"}";
+        } else {
+            text += R"({"number":")" + quantity(script.head) + R"(","hash":"0x)" +
+                    std::string(64, 'a') + R"(","parentHash":"0x)" + std::string(64, 'b') +
+                    R"(","timestamp":"0x10"}})";
+        }
+        static_cast<void>(reply.body.append(text));
+        co_return reply;
+    }
+
+    std::deque<Script> scripts;
+    unsigned sent = 0;
+
+  private:
+    struct Hanging final : Cancellation::Target {
+        explicit Hanging(boost::asio::io_context& io) : event(io) {}
+        void on_cancel() override { event.set(); }
+        runtime::Event event;
+    };
+
+    static std::string quantity(std::uint64_t value) {
+        char text[20];
+        std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+        return text;
+    }
+
+    runtime::Worker& worker_;
+};
+
+// Everything a hundred times faster than in earnest.
+PollPace quick() {
+    PollPace pace;
+    pace.shortest_auto = 10ms;
+    pace.longest_auto = 20ms;
+    pace.idle = 20s;
+    pace.first_retry = 5ms;
+    pace.longest_retry = 40ms;
+    pace.longest_when_down = 20ms;
+    pace.quarantine = 5ms;
+    pace.shortest_gap = 2ms;
+    return pace;
+}
+
+config::Chain chain_of(std::size_t upstreams) {
+    config::Chain chain;
+    chain.name = "test";
+    chain.chain_id = kChainId;
+    chain.head.chain_check_interval = 20ms;
+    chain.timeouts.attempt = 50ms;
+    for (std::size_t i = 0; i < upstreams; ++i) {
+        config::Upstream upstream;
+        upstream.name = "u" + std::to_string(i);
+        chain.upstreams.push_back(upstream);
+    }
+    return chain;
+}
+
+struct Fixture {
+    explicit Fixture(std::size_t upstreams) : Fixture(chain_of(upstreams)) {}
+    explicit Fixture(const config::Chain& chain)
+        : transport(worker, chain.upstreams.size()),
+          pool(chain, clock.now()),
+          poller(worker, transport, {&pool}, quick()) {}
+
+    ~Fixture() {
+        bool joined = false;
+        boost::asio::co_spawn(worker.io.get_executor(), join(poller, joined),
+                              boost::asio::detached);
+        CHECK(until([&joined] { return joined; }));
+    }
+
+    static runtime::Task<> join(Poller& poller, bool& joined) {
+        co_await poller.stop();
+        joined = true;
+    }
+
+    // Runs the loop until the condition holds; false when it did not within a bound.
+    bool until(const std::function<bool()>& condition) {
+        const core::TimePoint bound = clock.now() + 5s;
+        while (!condition()) {
+            if (clock.now() > bound) {
+                return false;
+            }
+            worker.io.restart();
+            worker.io.run_for(2ms);
+        }
+        return true;
+    }
+    void run_for(core::Duration time) {
+        const core::TimePoint end = clock.now() + time;
+        static_cast<void>(until([this, end] { return clock.now() >= end; }));
+    }
+
+    UpstreamState state(std::size_t i) { return pool.snapshots().get()->upstreams[i].state; }
+
+    runtime::SystemClock clock;
+    runtime::SystemRandom random;
+    runtime::MemoryBudget budget{64 * 1024 * 1024};
+    runtime::Worker worker{0, clock, random, budget};
+    ScriptedTransport transport;
+    Pool pool;
+    Poller poller;
+};
+
+}  // namespace
+
+TEST_CASE("chain ids are read in every form that nodes use") {
+    CHECK(read_chain_id("\"0x7a69\"") == 31337U);
+    CHECK(read_chain_id("\"31337\"") == 31337U);
+    CHECK(read_chain_id("31337") == 31337U);
+    CHECK(read_chain_id("\"0xffffffffffffffff\"") == ~std::uint64_t{0});
+    for (const char* bad : {"", "null", "\"\"", "\"0x\"", "\"0x1ffffffffffffffff\"", "{}", "-1",
+                            "\"mainnet\"", "1.5"}) {
+        INFO(bad);
+        CHECK_FALSE(read_chain_id(bad).has_value());
+    }
+}
+
+TEST_CASE("a block needs a number and a hash") {
+    const std::string hash = "\"hash\":\"0x" + std::string(64, 'A') + "\"";
+    const auto block = read_block("{\"number\":\"0x10\"," + hash + ",\"timestamp\":\"0x5\"}");
+    REQUIRE(block.has_value());
+    CHECK(block->latest.number == 16);
+    CHECK(block->latest.hash == "0x" + std::string(64, 'a'));
+    CHECK(block->timestamp == 5);
+    CHECK(block->parent_hash.empty());
+    for (const std::string& bad :
+         {std::string("null"), std::string("[]"), std::string("{}"), "{" + hash + "}",
+          std::string(R"({"number":"0x1"})"), std::string(R"({"number":"0x1","hash":"0x12"})"),
+          "{\"number\":1," + hash + "}"}) {
+        INFO(bad);
+        CHECK_FALSE(read_block(bad).has_value());
+    }
+}
+
+TEST_CASE("upstreams become fit, heads are followed, and everything stops") {
+    Fixture f(2);
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit && f.state(1) == f.state(0); }));
+    CHECK(f.pool.snapshots().get()->head->number == 100);
+    f.transport.scripts[0].head = f.transport.scripts[1].head = 103;
+    CHECK(f.until([&f] { return f.pool.snapshots().get()->head->number == 103; }));
+}
+
+TEST_CASE("a wrong chain never serves, and comes back by itself") {
+    Fixture f(2);
+    f.transport.scripts[1].chain_id = 1;
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(1) == UpstreamState::wrong_chain; }));
+    CHECK(f.transport.scripts[1].head_asked == 0);
+    f.transport.scripts[1].chain_id = kChainId;
+    CHECK(f.until([&f] { return f.state(1) == UpstreamState::fit; }));
+    f.transport.scripts[1].chain_id = 1;  // changes while it runs
+    CHECK(f.until([&f] { return f.state(1) == UpstreamState::wrong_chain; }));
+}
+
+TEST_CASE("with every upstream down it keeps asking, slower and slower, and heals") {
+    Fixture f(1);
+    f.transport.scripts[0].mode = Script::Mode::refuse;
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::circuit_open; }));
+    CHECK_FALSE(f.pool.has_been_fit());
+    const unsigned before = f.transport.sent;
+    f.run_for(200ms);
+    CHECK(f.transport.sent - before < 40);  // 20 ms apart, less the jitter
+    f.transport.scripts[0].mode = Script::Mode::answer;
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+    CHECK(f.pool.has_been_fit());
+}
+
+TEST_CASE("garbage and refused credentials keep an upstream out until they end") {
+    const Script::Mode mode = GENERATE(Script::Mode::garbage, Script::Mode::unauthorized);
+    Fixture f(1);
+    f.transport.scripts[0].mode = mode;
+    f.poller.start();
+    CHECK(f.until([&f] {
+        return f.state(0) == UpstreamState::auth_failed ||
+               f.state(0) == UpstreamState::circuit_open;
+    }));
+    f.transport.scripts[0].mode = Script::Mode::answer;
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+}
+
+TEST_CASE("a throttled upstream is not asked while it cools down") {
+    Fixture f(1);
+    f.transport.scripts[0].mode = Script::Mode::throttle;
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::cooling_down; }));
+    const unsigned before = f.transport.sent;
+    f.run_for(300ms);  // the default cool-down is a second
+    CHECK(f.transport.sent == before);
+    f.transport.scripts[0].mode = Script::Mode::answer;
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+}
+
+TEST_CASE("a lost connection leads to a check of who answers now") {
+    config::Chain chain = chain_of(1);
+    chain.head.chain_check_interval = 1h;
+    Fixture f(chain);
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+    CHECK(f.transport.scripts[0].id_asked == 1);
+    f.transport.scripts[0].chain_id = 1;
+    AttemptReport report;
+    report.method = "eth_call";
+    report.traits = &routing::find_method(report.method);
+    report.verdict = {
+        routing::Disposition::try_another, routing::Blame::upstream, Cause::connect_failed, {}};
+    report.at = f.clock.now();
+    f.pool.report(report);
+    CHECK(f.state(0) == UpstreamState::unknown);
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::wrong_chain; }));
+}
+
+TEST_CASE(
+    "an upstream that hangs is bounded by the attempt's time, and stop() does not wait for it") {
+    config::Chain chain = chain_of(1);
+    SECTION("bounded") {
+        Fixture f(chain);
+        f.transport.scripts[0].mode = Script::Mode::hang;
+        f.poller.start();
+        CHECK(f.until([&f] { return f.transport.sent >= 2; }));
+        CHECK(f.state(0) != UpstreamState::fit);
+    }
+    SECTION("stopped") {
+        chain.timeouts.attempt = 1h;
+        Fixture f(chain);
+        f.transport.scripts[0].mode = Script::Mode::hang;
+        f.poller.start();
+        CHECK(f.until([&f] { return f.transport.sent == 1; }));
+    }
+}

@@ -1,0 +1,119 @@
+// No secret comes out anywhere.
+#include "core/text.hpp"
+#include "support/catch.hpp"
+#include "support/daemon.hpp"
+#include "support/rpc.hpp"
+#include "support/simulators.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace weir;
+using namespace weir::test;
+using namespace std::chrono_literals;
+using simulator::Crooked;
+using simulator::Provider;
+using simulator::Script;
+
+namespace {
+
+// Every secret has the word in it; nothing else has.
+bool leaks(const std::string& text) {
+    return core::to_lower(text).find("canary") != std::string::npos;
+}
+
+std::string command_line(pid_t pid) {
+    std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Traffic that makes a program talk: answers, failures, refusals; all answers together.
+std::string provoke(Daemon& daemon, Provider& provider) {
+    std::string heard;
+    const auto ask = [&](const std::string& path, const std::string& body) {
+        const HttpResponse response = post(daemon.rpc_address(), path, body);
+        heard += response.head + "\n" + response.body + "\n";
+    };
+    ask("/", rpc("eth_gasPrice"));
+    for (const Crooked kind : {Crooked::html, Crooked::wrong_id, Crooked::redirect,
+                               Crooked::cut_midway, Crooked::broken_json}) {
+        provider.change([kind](Script& s) { s.faults.crooked = kind; });
+        ask("/", rpc("eth_gasPrice"));
+        ask("/", rpc("eth_sendRawTransaction", R"(["0x02f8"])"));
+    }
+    provider.change([](Script& s) {
+        s.faults.crooked = Crooked::none;
+        s.errors["eth_gasPrice"] =
+            R"({"code":-32000,"message":"no access for /v2/path-canary-0123456789?apikey=)"
+            R"(query-canary-0123456789 nor header-canary-0123456789"})";
+    });
+    ask("/", rpc("eth_gasPrice"));
+    ask("/", "[" + rpc("eth_gasPrice") + "]");
+    provider.change([](Script& s) { s.availability = simulator::Availability::down; });
+    ask("/", rpc("eth_call", "[{}]"));
+    ask("/path-canary-of-a-client-0123456789", rpc("eth_call", "[{}]"));
+    for (const std::string& path : {"/metrics", "/api/status", "/status", "/readyz", "/nowhere"}) {
+        const HttpResponse response = daemon.admin(path);
+        heard += response.head + "\n" + response.body + "\n";
+    }
+    return heard;
+}
+
+std::string secret_url(const Provider& provider) {
+    return "http://user-canary:password-canary-0123@127.0.0.1:" + std::to_string(provider.port()) +
+           "/v2/path-canary-0123456789?apikey=query-canary-0123456789";
+}
+
+}  // namespace
+
+TEST_CASE("secrets of a configuration stay in it", "[daemon]") {
+    Simulators simulators;
+    Provider& provider = simulators.add();
+    DaemonConfig config;
+    config.upstreams = {{"a", "${UPSTREAM_URL}", R"(headers: {X-Token: "${UPSTREAM_TOKEN}"})"}};
+    config.server = {"drain_delay: 0s"};
+    Daemon daemon(config, {{"UPSTREAM_URL", secret_url(provider)},
+                           {"UPSTREAM_TOKEN", "header-canary-0123456789"}});
+    REQUIRE(daemon.wait_until_ready());
+    // They are used.
+    const std::string head = provider.messages().front().head;
+    CHECK(head.find("/v2/path-canary-0123456789?apikey=query-canary-0123456789") !=
+          std::string::npos);
+    CHECK(head.find("header-canary-0123456789") != std::string::npos);
+    CHECK(head.find("Authorization: Basic ") != std::string::npos);
+
+    const std::string heard = provoke(daemon, provider);
+    CHECK_FALSE(leaks(heard));
+    CHECK(heard.find("***") != std::string::npos);
+    daemon.process().signal(SIGTERM);
+    CHECK(daemon.process().wait_for_exit().has_value());
+    const std::string output = daemon.process().all_output();
+    CHECK_FALSE(leaks(output));
+    CHECK(output.find("dXNlci1jYW5hcnk") == std::string::npos);  // `user-canary` in base64
+
+    const TemporaryFile file(config.to_yaml());
+    Process check(weir_command({"check", "--config", file.path()}),
+                  {{"UPSTREAM_URL", secret_url(provider)}, {"UPSTREAM_TOKEN", "header-canary-01"}});
+    CHECK(check.wait_for_exit() == 0);
+    CHECK_FALSE(leaks(check.all_output()));
+    Process broken(weir_command({"check", "--config", file.path()}),
+                   {{"UPSTREAM_URL", "ftp://canary-0123456789"}, {"UPSTREAM_TOKEN", "canary\n"}});
+    CHECK(broken.wait_for_exit() == 2);
+    CHECK_FALSE(leaks(broken.all_output()));
+}
+
+TEST_CASE("a URL given as a flag is not left in the process list", "[daemon]") {
+    Simulators simulators;
+    Provider& provider = simulators.add();
+    Daemon daemon({"run", "--chain-id", "1", "--upstream", secret_url(provider), "--listen",
+                   "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+    CHECK_FALSE(leaks(command_line(daemon.process().pid())));
+    REQUIRE(daemon.wait_until_ready());
+    CHECK_FALSE(leaks(provoke(daemon, provider)));
+    daemon.process().signal(SIGKILL);
+    CHECK(daemon.process().wait_for_exit().has_value());
+    CHECK_FALSE(leaks(daemon.process().all_output()));
+}

@@ -1,0 +1,50 @@
+// A ResponseSink that keeps what it is given.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "proxy/exchange.hpp"
+
+namespace weir::test {
+
+class RecordingSink final : public proxy::ResponseSink {
+  public:
+    runtime::Task<bool> send(const proxy::ResponseHead& answer_head,
+                             std::span<const std::string_view> pieces) override {
+        head = answer_head;
+        add(pieces);
+        complete = true;
+        co_return true;
+    }
+    runtime::Task<bool> begin(const proxy::ResponseHead& answer_head) override {
+        head = answer_head;
+        streamed = true;
+        co_return true;
+    }
+    runtime::Task<bool> write(std::span<const std::string_view> pieces) override {
+        add(pieces);
+        co_return true;
+    }
+    runtime::Task<bool> end() override {
+        complete = true;
+        co_return true;
+    }
+    void abort() override { aborted = true; }
+
+    proxy::ResponseHead head;
+    std::string body;
+    bool complete = false;
+    bool streamed = false;
+    bool aborted = false;
+
+  private:
+    void add(std::span<const std::string_view> pieces) {
+        for (const std::string_view piece : pieces) {
+            body += piece;
+        }
+    }
+};
+
+}  // namespace weir::test

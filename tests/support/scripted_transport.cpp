@@ -1,0 +1,133 @@
+#include "support/scripted_transport.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "jsonrpc/value.hpp"
+#include "runtime/event.hpp"
+
+namespace weir::test {
+namespace {
+
+using routing::Cause;
+using routing::TransportFailure;
+
+// A pause that ends early when the attempt is cancelled.
+class Pause final : public upstream::Cancellation::Target {
+  public:
+    explicit Pause(boost::asio::io_context& io) : event_(io) {}
+    void on_cancel() override { event_.set(); }
+    runtime::Task<bool> until(core::TimePoint when) { return event_.wait_until(when); }
+
+  private:
+    runtime::Event event_;
+};
+
+class ScriptedRest final : public upstream::ReplyRest {
+  public:
+    ScriptedRest(std::string rest, std::size_t piece, bool breaks_off)
+        : rest_(std::move(rest)), piece_(piece), breaks_off_(breaks_off) {}
+
+    runtime::Task<core::Result<Chunk, TransportFailure>> read(runtime::Buffer& into) override {
+        into.clear();
+        if (breaks_off_ && rest_.size() <= piece_) {
+            co_return TransportFailure{.detail = "the reply broke off"};
+        }
+        const std::string next = rest_.substr(0, piece_);
+        rest_.erase(0, next.size());
+        if (!into.append(next)) {
+            co_return TransportFailure{.detail = "no memory"};
+        }
+        co_return rest_.empty() ? Chunk::end : Chunk::more;
+    }
+    void set_deadline(core::TimePoint) override {}
+
+  private:
+    std::string rest_;
+    std::size_t piece_;
+    bool breaks_off_;
+};
+
+std::string with_id(std::string text, std::string_view id) {
+    const std::size_t place = text.find("{id}");
+    if (place != std::string::npos) {
+        text.replace(place, 4, id);
+    }
+    return text;
+}
+
+TransportFailure failure(Cause cause, TransportFailure::Sent sent) {
+    return {.cause = cause, .sent = sent, .detail = "scripted"};
+}
+
+}  // namespace
+
+Reaction result(std::string json) {
+    Reaction reaction;
+    reaction.body = R"({"jsonrpc":"2.0","id":{id},"result":)" + std::move(json) + '}';
+    return reaction;
+}
+
+Reaction rpc_error(int code, std::string message) {
+    Reaction reaction;
+    reaction.body = R"({"jsonrpc":"2.0","id":{id},"error":{"code":)" + std::to_string(code) +
+                    R"(,"message":")" + std::move(message) + R"("}})";
+    return reaction;
+}
+
+runtime::Task<upstream::TransportResult> ScriptedTransport::send(
+    const upstream::Attempt& attempt) {
+    Sent message{.upstream = attempt.upstream, .body = {}, .connection = attempt.connection};
+    for (const std::string_view piece : attempt.body) {
+        message.body += piece;
+    }
+    sent.push_back(message);
+    const Reaction reaction = scripts_.at(attempt.upstream)(message);
+    if (reaction.refused) {
+        co_return failure(Cause::connect_failed, TransportFailure::Sent::nothing);
+    }
+    Pause pause(worker_.io);
+    if (attempt.cancellation != nullptr) {
+        attempt.cancellation->hook(&pause);
+    }
+    const core::TimePoint wanted =
+        reaction.hangs ? core::TimePoint::max() : worker_.clock.now() + reaction.delay;
+    const core::TimePoint until = std::min(wanted, attempt.deadline);
+    const bool cancelled = co_await pause.until(until);
+    if (attempt.cancellation != nullptr) {
+        attempt.cancellation->hook(nullptr);
+    }
+    if (cancelled) {
+        co_return failure(Cause::connection_lost, TransportFailure::Sent::something);
+    }
+    if (until == attempt.deadline && until < wanted) {
+        co_return failure(Cause::timeout, TransportFailure::Sent::something);
+    }
+    if (reaction.lost) {
+        co_return failure(Cause::connection_lost, TransportFailure::Sent::something);
+    }
+    const std::string id(jsonrpc::member(message.body, "id"));
+    const std::string body = with_id(reaction.body, id);
+    upstream::TransportReply reply{.head = {.status = reaction.status,
+                                            .retry_after = reaction.retry_after,
+                                            .date = {},
+                                            .content_type = "application/json"},
+                                   .body = runtime::Buffer(worker_.buffers),
+                                   .rest = nullptr};
+    const std::size_t whole = std::min(body.size(), attempt.reply_buffer);
+    if (!reply.body.append(std::string_view(body).substr(0, whole))) {
+        co_return failure(Cause::bad_reply, TransportFailure::Sent::something);
+    }
+    if (whole < body.size()) {
+        reply.rest = std::make_unique<ScriptedRest>(
+            body.substr(whole), std::max<std::size_t>(reaction.piece, 1), reaction.breaks_off);
+    }
+    co_return reply;
+}
+
+std::size_t ScriptedTransport::count(routing::UpstreamIndex upstream) const {
+    return static_cast<std::size_t>(std::count_if(
+        sent.begin(), sent.end(), [&](const Sent& one) { return one.upstream == upstream; }));
+}
+
+}  // namespace weir::test

@@ -1,0 +1,294 @@
+#include "chain/chain_view.hpp"
+
+#include "support/catch.hpp"
+
+#include <random>
+#include <string>
+
+using namespace weir::chain;
+using namespace std::chrono_literals;
+using weir::core::Duration;
+using weir::core::TimePoint;
+
+namespace {
+
+// A view with a clock of its own; upstreams are on the right chain from the start.
+struct Fixture {
+    explicit Fixture(std::size_t upstreams, Duration block_time = 12s)
+        : view(rules(upstreams, block_time)) {
+        for (std::size_t i = 0; i < upstreams; ++i) {
+            view.observe_chain_id(i, 1);
+        }
+    }
+
+    static ChainRules rules(std::size_t upstreams, Duration block_time) {
+        ChainRules rules;
+        rules.chain_id = 1;
+        rules.upstreams = upstreams;
+        rules.block_time = block_time;
+        return rules;
+    }
+
+    void head(std::size_t upstream, std::uint64_t number, const char* fork = "") {
+        Observation observation;
+        observation.latest = {number, "0x" + std::to_string(number) + fork};
+        observation.at = now;
+        view.observe_head(upstream, observation);
+    }
+
+    std::uint64_t number() const { return view.head() ? view.head()->number : 0; }
+
+    TimePoint now{1h};
+    ChainView view;
+};
+
+}  // namespace
+
+TEST_CASE("an upstream is unknown, right or wrong by its chain id") {
+    ChainRules rules;
+    rules.chain_id = 5;
+    ChainView view(rules);
+    CHECK(view.identity(0) == Identity::unknown);
+    view.observe_chain_id(0, 5);
+    CHECK(view.identity(0) == Identity::right);
+    view.observe_chain_id(0, 1);
+    CHECK(view.identity(0) == Identity::wrong);
+    CHECK(view.reported_chain_id(0) == 1U);
+    for (const Identity after : {Identity::wrong, Identity::wrong, Identity::right}) {
+        view.observe_chain_id(0, 5);
+        CHECK(view.identity(0) == after);
+    }
+    view.doubt_identity(0);
+    CHECK(view.identity(0) == Identity::unknown);
+    view.observe_chain_id(0, 5);
+    CHECK(view.identity(0) == Identity::right);
+}
+
+TEST_CASE("a doubt does not wash a wrong chain clean") {
+    ChainRules rules;
+    rules.chain_id = 5;
+    ChainView view(rules);
+    view.observe_chain_id(0, 1);
+    view.observe_chain_id(0, 5);
+    view.observe_chain_id(0, 5);
+    view.doubt_identity(0);
+    CHECK(view.identity(0) == Identity::wrong);
+    view.observe_chain_id(0, 5);
+    CHECK(view.identity(0) == Identity::wrong);
+}
+
+TEST_CASE("with one upstream its word is the chain") {
+    Fixture f(1);
+    for (const std::uint64_t number : {100U, 101U, 1'000'000U, 3U, 0U, 4U}) {
+        f.head(0, number);
+        CHECK(f.number() == number);
+        CHECK(f.view.standing(0) == Standing::current);
+        CHECK(f.view.lag(0) == 0);
+    }
+}
+
+TEST_CASE("with three the head is the highest block that two reach") {
+    Fixture f(3);
+    f.head(0, 100);
+    f.head(1, 101);
+    f.head(2, 99);
+    CHECK(f.number() == 101);  // two had been seen when the second spoke: the higher one
+    f.head(0, 102);
+    f.head(1, 103);
+    CHECK(f.number() == 102);
+    f.head(2, 1'000'000);
+    CHECK(f.number() == 103);
+    CHECK(f.view.standing(2) == Standing::implausible);
+    CHECK(f.view.standing(0) == Standing::current);
+}
+
+TEST_CASE("a lone far jump moves nobody") {
+    SECTION("one of three") {
+        Fixture f(3);
+        f.head(0, 1000);
+        f.head(1, 1000);
+        f.head(2, 1000);
+        f.head(2, 901'000);
+        f.now += 12s;
+        f.head(0, 1001);
+        f.head(1, 1001);
+        CHECK(f.number() == 1001);
+        CHECK(f.view.standing(2) == Standing::implausible);
+    }
+    SECTION("one of two") {
+        Fixture f(2);
+        f.head(0, 1000);
+        f.head(1, 1000);
+        for (int i = 0; i < 20; ++i) {
+            f.now += 12s;
+            f.head(1, 901'000);
+            f.head(0, 1001 + static_cast<std::uint64_t>(i));
+            CHECK(f.number() == 1001 + static_cast<std::uint64_t>(i));
+        }
+        CHECK(f.view.standing(1) == Standing::implausible);
+    }
+    SECTION("one of two, the first to speak: the other one denies it") {
+        Fixture f(2);
+        f.head(1, 901'000);
+        f.head(0, 1000);
+        f.now += 61s;
+        f.head(1, 901'000);
+        f.head(0, 1005);
+        CHECK(f.number() == 1005);
+    }
+}
+
+TEST_CASE("a node that still syncs does not hold the chain back") {
+    Fixture f(2);
+    Observation observation;
+    observation.at = f.now;
+    observation.wall = 1'700'000'000;
+    observation.latest = {1'000'000, "0xa"};
+    observation.timestamp = observation.wall - 5;
+    Observation syncing = observation;
+    syncing.latest = {100'000, "0xb"};
+    syncing.timestamp = observation.timestamp - 900'000 * 12;
+    const bool good_first = GENERATE(true, false);
+    f.view.observe_head(0, good_first ? observation : syncing);
+    f.view.observe_head(1, good_first ? syncing : observation);
+    CHECK(f.number() == 1'000'000);
+    CHECK(f.view.standing(good_first ? 1 : 0) == Standing::lagging);
+}
+
+TEST_CASE("time or another upstream bears a jump out") {
+    Fixture f(2);
+    f.head(0, 1000);
+    f.head(1, 1000);
+    f.now += 1h;  // nobody was asked: 300 blocks have come
+    f.head(0, 1300);
+    CHECK(f.number() == 1300);
+    f.head(1, 1301);
+    CHECK(f.number() == 1301);
+
+    f.head(0, 50'000);
+    CHECK(f.number() == 1301);
+    f.head(1, 50'001);
+    CHECK(f.number() == 50'001);
+}
+
+TEST_CASE("if all fall back, that is the head at once") {
+    Fixture f(2);
+    f.head(0, 1000);
+    f.head(1, 1000);
+    f.head(0, 5);
+    CHECK(f.number() == 1000);
+    CHECK(f.view.standing(0) == Standing::lagging);
+    f.head(1, 5);
+    CHECK(f.number() == 5);
+    CHECK(f.view.standing(0) == Standing::current);
+    f.head(0, 6);
+    CHECK(f.number() == 6);
+    CHECK_FALSE(f.view.is_degraded());
+}
+
+TEST_CASE("an ill upstream's word does not count, and its absence does not turn the head back") {
+    Fixture f(2);
+    f.head(0, 1000);
+    f.head(1, 998);
+    f.view.set_counted(0, false, f.now);
+    CHECK(f.number() == 1000);
+    CHECK(f.view.lag(1) == 2);
+    CHECK(f.view.standing(1) == Standing::current);
+}
+
+TEST_CASE("those that lag are out until nobody has shown a newer head for long") {
+    Fixture f(2);
+    f.head(0, 1000);
+    f.head(1, 990);
+    CHECK(f.view.standing(1) == Standing::lagging);
+    CHECK(f.view.lag(1) == 10);
+    f.view.set_counted(0, false, f.now);
+    f.now += 59s;
+    f.head(1, 991);
+    CHECK(f.view.standing(1) == Standing::lagging);
+    f.now += 2s;
+    f.view.refresh(f.now);
+    CHECK(f.number() == 991);
+    CHECK(f.view.standing(1) == Standing::current);
+    CHECK(f.view.is_degraded());
+    f.head(1, 1001);
+    CHECK_FALSE(f.view.is_degraded());
+}
+
+TEST_CASE("lag is judged from when an upstream was last asked") {
+    Fixture f(2, 250ms);
+    CHECK(f.view.tolerated_lag() == 23);
+    f.head(0, 1000);
+    f.now += 5s;
+    f.head(1, 1020);
+    CHECK(f.view.lag(0) == 0);
+    CHECK(f.view.standing(0) == Standing::current);
+    f.head(0, 990);  // asked now, and really behind
+    CHECK(f.view.lag(0) == 30);
+    CHECK(f.view.standing(0) == Standing::lagging);
+    CHECK(Fixture(2, 12s).view.tolerated_lag() == 3);
+}
+
+TEST_CASE("a one-block reorganisation changes the hash and excludes nobody") {
+    Fixture f(2);
+    f.head(0, 100, "a");
+    f.head(1, 100, "a");
+    f.head(0, 100, "b");
+    CHECK(f.view.head()->hash == "0x100a");  // one still holds it
+    f.head(1, 100, "b");
+    CHECK(f.view.head()->hash == "0x100b");
+    CHECK(f.view.standing(0) == Standing::current);
+    CHECK(f.view.standing(1) == Standing::current);
+}
+
+TEST_CASE("the block time is learned from timestamps") {
+    struct Row {
+        std::uint64_t blocks_per_step;
+        std::uint64_t seconds_per_step;
+        Duration expected;
+    };
+    for (const Row& row : {Row{1, 12, 12s}, Row{4, 1, 250ms}, Row{1, 2, 2s}, Row{6, 12, 2s}}) {
+        ChainRules rules;
+        rules.chain_id = 1;
+        ChainView view(rules);
+        view.observe_chain_id(0, 1);
+        CHECK(view.block_time() == Duration(12s));
+        Observation observation;
+        observation.timestamp = 1'700'000'000;
+        observation.latest.number = 100;
+        for (int i = 0; i < 100; ++i) {
+            observation.latest.number += row.blocks_per_step;
+            observation.timestamp += row.seconds_per_step;
+            view.observe_head(0, observation);
+        }
+        CHECK(view.block_time() > row.expected * 8 / 10);
+        CHECK(view.block_time() < row.expected * 12 / 10);
+        observation.timestamp = ~std::uint64_t{0};  // a clock set by hand
+        observation.latest.number += 1;
+        view.observe_head(0, observation);
+        CHECK(view.block_time() <= Duration(60s));
+    }
+}
+
+TEST_CASE("over random observations the head is somebody's, and two of three carry it") {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 200; ++round) {
+        Fixture f(3);
+        std::uint64_t truth = 1000;
+        for (std::size_t i = 0; i < 3; ++i) {
+            f.head(i, truth);
+        }
+        for (int step = 0; step < 100; ++step) {
+            f.now += 12s;
+            ++truth;
+            // Two are honest within two blocks; the third says anything.
+            f.head(0, truth - random() % 3);
+            f.head(1, truth - random() % 3);
+            f.head(2, random() % (3 * truth));
+            CHECK(f.number() >= truth - 4);
+            CHECK(f.number() <= truth);
+            CHECK(f.view.standing(0) == Standing::current);
+            CHECK(f.view.standing(1) == Standing::current);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+#include "routing/retry_after.hpp"
+
+#include "support/catch.hpp"
+
+#include <string>
+
+using namespace weir::routing;
+using namespace std::chrono_literals;
+using weir::core::Duration;
+
+namespace {
+
+constexpr const char* kDate = "Sun, 06 Nov 1994 08:49:37 GMT";
+
+}  // namespace
+
+TEST_CASE("an IMF-fixdate is read to the second") {
+    CHECK(parse_http_date(kDate) == 784111777);
+    CHECK(parse_http_date("Thu, 01 Jan 1970 00:00:00 GMT") == 0);
+    CHECK(parse_http_date("Thu, 29 Feb 2024 12:00:00 GMT") == 1709208000);
+    for (const char* bad : {"", "Sun, 06 Nov 1994 08:49:37", "Sunday, 06-Nov-94 08:49:37 GMT",
+                            "Sun Nov  6 08:49:37 1994", "Sun, 31 Feb 1994 08:49:37 GMT",
+                            "Sun, 06 Nov 1994 24:49:37 GMT", "Sun, 06 ovD 1994 08:49:37 GMT",
+                            "Sun, 06 Nov 19x4 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 UTC"}) {
+        INFO(bad);
+        CHECK_FALSE(parse_http_date(bad).has_value());
+    }
+}
+
+TEST_CASE("Retry-After in seconds") {
+    CHECK(parse_retry_after("3", "") == Duration(3s));
+    CHECK(parse_retry_after(" 12\t", "") == Duration(12s));
+    CHECK(parse_retry_after("99999999999", "") == kMaxWait);
+    CHECK(parse_retry_after(std::string(400, '9'), "") == kMaxWait);
+    for (const char* bad :
+         {"", " ", "0", "000", "-5", "2.5", "+3", "3s", "soon", "1e3", "3, 4", "0x10"}) {
+        INFO(bad);
+        CHECK_FALSE(parse_retry_after(bad, kDate).has_value());
+    }
+}
+
+TEST_CASE("Retry-After as a date counts from the reply's own date") {
+    CHECK(parse_retry_after("Sun, 06 Nov 1994 08:49:40 GMT", kDate) == Duration(3s));
+    CHECK(parse_retry_after("Mon, 07 Nov 1994 08:49:40 GMT", kDate) == kMaxWait);
+    CHECK_FALSE(parse_retry_after(kDate, kDate).has_value());
+    CHECK_FALSE(parse_retry_after("Sun, 06 Nov 1994 08:49:30 GMT", kDate).has_value());
+    CHECK_FALSE(parse_retry_after("Sun, 06 Nov 1994 08:49:40 GMT", "").has_value());
+    CHECK_FALSE(parse_retry_after("Sun, 06 Nov 1994 08:49:40 GMT", "garbage").has_value());
+}
+
+TEST_CASE("a wait in words") {
+    CHECK(wait_in_text("call rate limit exhausted, retry in 10s") == Duration(10s));
+    CHECK(wait_in_text("retry in 5m30s") == Duration(330s));
+    CHECK(wait_in_text("limit will reset in 60 seconds") == Duration(60s));
+    CHECK(wait_in_text("please try again in 4ms") == Duration(4ms));
+    CHECK(wait_in_text("retry after 2 minutes.") == Duration(2min));
+    CHECK(wait_in_text("retry in 1.5s") == Duration(1500ms));
+    CHECK(wait_in_text("try again in 7") == Duration(7s));
+    CHECK(wait_in_text("retry in 99999h") == kMaxWait);
+    for (const char* none :
+         {"", "retry in", "retry in a while", "retry in 0s", "10s", "again in -1s"}) {
+        INFO(none);
+        CHECK_FALSE(wait_in_text(none).has_value());
+    }
+}
+
+TEST_CASE("a wait in the error's data comes before its words") {
+    weir::jsonrpc::ErrorObject error;
+    error.message = "retry in 9s";
+    error.data = R"({"rate":{"backoff_seconds":30.5}})";
+    CHECK(wait_in_error(error) == Duration(30500ms));
+    error.data = R"({"backoff_seconds":2})";
+    CHECK(wait_in_error(error) == Duration(2s));
+    error.data = R"({"try_again_in":"350ms"})";
+    CHECK(wait_in_error(error) == Duration(350ms));
+    for (const char* useless : {R"({"backoff_seconds":0})", R"({"backoff_seconds":-3})",
+                                R"({"backoff_seconds":null})", R"("text")", "[1]", ""}) {
+        INFO(useless);
+        error.data = useless;
+        CHECK(wait_in_error(error) == Duration(9s));
+    }
+}

@@ -1,0 +1,189 @@
+#include "routing/select.hpp"
+
+#include "support/catch.hpp"
+
+#include <map>
+#include <random>
+#include <vector>
+
+using namespace weir::routing;
+using namespace std::chrono_literals;
+using weir::core::TimePoint;
+
+namespace {
+
+const TimePoint kNow{1h};
+
+UpstreamView fit(unsigned tier = 0) {
+    UpstreamView view;
+    view.state = UpstreamState::fit;
+    view.identified = true;
+    view.tier = tier;
+    return view;
+}
+
+UpstreamView in_state(UpstreamState state, unsigned tier = 0) {
+    UpstreamView view = fit(tier);
+    view.state = state;
+    if (state == UpstreamState::wrong_chain || state == UpstreamState::unknown) {
+        view.identified = false;
+    }
+    return view;
+}
+
+UpstreamView cooling(TimePoint until) {
+    UpstreamView view = in_state(UpstreamState::cooling_down);
+    view.available_at = until;
+    return view;
+}
+
+Need need(const char* method = "eth_call") { return {method, &find_method(method)}; }
+
+RoutingSnapshot pool(std::vector<UpstreamView> views) {
+    RoutingSnapshot snapshot;
+    snapshot.upstreams = std::move(views);
+    return snapshot;
+}
+
+// How often each upstream is chosen in many draws.
+std::map<UpstreamIndex, int> spread(const RoutingSnapshot& snapshot, const Need& what,
+                                    const Tried& tried = {}) {
+    std::mt19937_64 random(1);
+    std::map<UpstreamIndex, int> counts;
+    for (int i = 0; i < 10'000; ++i) {
+        const auto chosen = select(snapshot, what, tried, kNow, random());
+        if (const auto* index = std::get_if<UpstreamIndex>(&chosen)) {
+            ++counts[*index];
+        }
+    }
+    return counts;
+}
+
+NoUpstream refusal(const RoutingSnapshot& snapshot, const Tried& tried = {},
+                   const Need& what = need()) {
+    const auto chosen = select(snapshot, what, tried, kNow, 1);
+    REQUIRE(std::holds_alternative<NoUpstream>(chosen));
+    return std::get<NoUpstream>(chosen);
+}
+
+Tried tried(std::initializer_list<UpstreamIndex> indices) {
+    Tried set;
+    for (const UpstreamIndex index : indices) {
+        set.set(index);
+    }
+    return set;
+}
+
+}  // namespace
+
+TEST_CASE("the lowest tier that can serve gets everything") {
+    const RoutingSnapshot snapshot = pool({fit(1), fit(0), fit(0), fit(2)});
+    const auto counts = spread(snapshot, need());
+    CHECK(counts.size() == 2);
+    CHECK(counts.at(1) > 4000);
+    CHECK(counts.at(2) > 4000);
+    CHECK(spread(snapshot, need(), tried({1, 2})).at(0) == 10'000);
+    CHECK(spread(snapshot, need(), tried({0, 1, 2})).at(3) == 10'000);
+}
+
+TEST_CASE("traffic follows weight and score, and leaves a share to the lesser") {
+    RoutingSnapshot snapshot = pool({fit(), fit()});
+    snapshot.upstreams[0].score = 0.9;
+    snapshot.upstreams[1].score = 0.3;
+    auto counts = spread(snapshot, need());
+    CHECK(counts[0] > 8500);
+    CHECK(counts[1] > 500);
+
+    snapshot = pool({fit(), fit(), fit()});
+    snapshot.upstreams[0].weight = 8;
+    counts = spread(snapshot, need());
+    CHECK(counts[0] > counts[1] + counts[2] - 1000);
+
+    snapshot = pool({fit(), fit()});
+    snapshot.upstreams[0].slow_score = 0.1;
+    CHECK(spread(snapshot, need("eth_getLogs"))[0] < 500);
+    CHECK(spread(snapshot, need("eth_call"))[0] > 4000);
+}
+
+TEST_CASE("a new upstream among old ones gets a trickle") {
+    RoutingSnapshot snapshot = pool({fit(), fit(), fit(), fit()});
+    snapshot.upstreams[2].trickle = true;
+    const auto counts = spread(snapshot, need());
+    CHECK(counts.at(2) > 50);
+    CHECK(counts.at(2) < 1000);
+}
+
+TEST_CASE("what never serves") {
+    for (const UpstreamState state : {UpstreamState::wrong_chain, UpstreamState::unknown,
+                                      UpstreamState::auth_failed, UpstreamState::drained}) {
+        INFO(to_string(state));
+        CHECK(spread(pool({in_state(state), fit(1)}), need()).at(1) == 10'000);
+        CHECK(refusal(pool({in_state(state)})).reason == NoUpstream::Reason::unfit);
+    }
+    UpstreamView unchecked = in_state(UpstreamState::circuit_open);
+    unchecked.identified = false;
+    CHECK(refusal(pool({unchecked})).reason == NoUpstream::Reason::unfit);
+    CHECK(refusal(pool({})).reason == NoUpstream::Reason::unfit);
+    CHECK(refusal(pool({in_state(UpstreamState::quota_spent)})).reason ==
+          NoUpstream::Reason::quota_exhausted);
+}
+
+TEST_CASE("a cool-down is kept to the end and not beyond") {
+    CHECK(spread(pool({cooling(kNow + 1ms), fit(1)}), need()).at(1) == 10'000);
+    CHECK(spread(pool({cooling(kNow), fit(1)}), need()).at(0) == 10'000);
+    const NoUpstream none = refusal(
+        pool({cooling(kNow + 5s), cooling(kNow + 2s), in_state(UpstreamState::quota_spent)}));
+    CHECK(none.reason == NoUpstream::Reason::rate_limited);
+    CHECK(none.available_at == kNow + 2s);
+}
+
+TEST_CASE("lagging ones serve when nobody else can, and before those that are ill") {
+    const UpstreamView lagging = in_state(UpstreamState::lagging);
+    const UpstreamView ill = in_state(UpstreamState::circuit_open);
+    CHECK(spread(pool({lagging, fit(1)}), need()).at(1) == 10'000);
+    CHECK(spread(pool({lagging, ill}), need()).at(0) == 10'000);
+    CHECK(refusal(pool({lagging, fit()}), tried({1})).reason == NoUpstream::Reason::all_tried);
+    CHECK(refusal(pool({lagging, cooling(kNow + 1s)})).reason == NoUpstream::Reason::rate_limited);
+}
+
+TEST_CASE("if nobody is fit by health alone, the least bad serves") {
+    UpstreamView bad = in_state(UpstreamState::circuit_open);
+    bad.score = 0.1;
+    UpstreamView better = in_state(UpstreamState::circuit_open, 1);
+    better.score = 0.4;
+    CHECK(spread(pool({bad, better}), need()).at(1) == 10'000);
+    CHECK(spread(pool({bad, better}), need(), tried({1})).at(0) == 10'000);
+    CHECK(refusal(pool({bad, better}), tried({0, 1})).reason == NoUpstream::Reason::all_tried);
+    CHECK(refusal(pool({bad, fit()}), tried({1})).reason == NoUpstream::Reason::all_tried);
+}
+
+TEST_CASE("an upstream that lacks the method, or is slow at its kind, comes last") {
+    UpstreamView lacks = fit();
+    lacks.unsupported_methods = {"trace_block"};
+    CHECK(spread(pool({lacks, fit(1)}), need("trace_block")).at(1) == 10'000);
+    CHECK(spread(pool({lacks, fit(1)}), need("eth_call")).at(0) == 10'000);
+    // Nobody else: its own refusal is the answer.
+    CHECK(spread(pool({lacks}), need("trace_block")).at(0) == 10'000);
+
+    UpstreamView slow = fit();
+    slow.slow_circuit_open = true;
+    CHECK(spread(pool({slow, fit(1)}), need("eth_getLogs")).at(1) == 10'000);
+    CHECK(spread(pool({slow, fit(1)}), need("eth_call")).at(0) == 10'000);
+}
+
+TEST_CASE("an operator's policy is never overruled") {
+    UpstreamView denies = fit();
+    denies.policy = std::make_shared<MethodPolicy>(std::vector<std::string>{"debug_*"},
+                                                   std::vector<std::string>{});
+    CHECK(spread(pool({denies, fit(1)}), need("debug_traceCall")).at(1) == 10'000);
+    CHECK(spread(pool({denies, fit(1)}), need("debug_unheardOf")).at(1) == 10'000);
+    CHECK(spread(pool({denies, fit(1)}), need("eth_call")).at(0) == 10'000);
+    CHECK(refusal(pool({denies}), {}, need("debug_traceCall")).reason ==
+          NoUpstream::Reason::method_unsupported);
+}
+
+TEST_CASE("a full pool of the largest size is chosen from evenly") {
+    std::vector<UpstreamView> views(kMaxUpstreams, fit());
+    const auto counts = spread(pool(views), need());
+    CHECK(counts.size() == kMaxUpstreams);
+}

@@ -1,0 +1,240 @@
+#include "telemetry/metrics.hpp"
+
+#include "support/catch.hpp"
+
+#include <chrono>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <thread>
+
+using namespace weir::telemetry;
+using namespace std::chrono_literals;
+
+namespace {
+
+MetricsLayout layout() {
+    MetricsLayout out;
+    out.chains = {{"ethereum", {"alchemy", "infura"}}, {"base", {"drpc"}}};
+    out.methods = {"other", "eth_call", "eth_blockNumber"};
+    out.causes = {"answered", "timeout"};
+    out.outcomes = {"answered", "rate_limited"};
+    out.version = "1.2.3";
+    return out;
+}
+
+// The text format taken apart: series to value, family to type.
+struct Parsed {
+    std::map<std::string, double> series;
+    std::map<std::string, std::string> types;
+    std::set<std::string> helped;
+};
+
+Parsed parse(const std::string& text) {
+    static const std::regex kSeries(
+        R"re(([a-zA-Z_:][a-zA-Z0-9_:]*)(\{[a-zA-Z_]\w*="[^"\\]*"(,[a-zA-Z_]\w*="[^"\\]*")*\})? (\S+))re");
+    Parsed out;
+    std::istringstream lines(text);
+    std::string line;
+    while (std::getline(lines, line)) {
+        std::istringstream words(line);
+        std::string hash;
+        std::string what;
+        std::string name;
+        std::string rest;
+        if (line.starts_with("#")) {
+            words >> hash >> what >> name >> rest;
+            if (what == "TYPE") {
+                CHECK(out.types.emplace(name, rest).second);
+            } else {
+                CHECK(what == "HELP");
+                out.helped.insert(name);
+            }
+            continue;
+        }
+        std::smatch match;
+        CAPTURE(line);
+        REQUIRE(std::regex_match(line, match, kSeries));
+        const std::string key = match[1].str() + match[2].str();
+        CHECK(out.series.emplace(key, std::stod(match[4].str())).second);
+    }
+    return out;
+}
+
+}  // namespace
+
+TEST_CASE("every family is there before anything was counted") {
+    Metrics metrics(layout());
+    const Parsed page = parse(metrics.render({}));
+    const std::map<std::string, std::string> families = {
+        {"weir_requests_total", "counter"},
+        {"weir_request_duration_seconds", "histogram"},
+        {"weir_upstream_attempts_total", "counter"},
+        {"weir_upstream_duration_seconds", "histogram"},
+        {"weir_upstream_head_number", "gauge"},
+        {"weir_upstream_head_lag_blocks", "gauge"},
+        {"weir_upstream_fit", "gauge"},
+        {"weir_upstream_score", "gauge"},
+        {"weir_upstream_cooldown_seconds", "gauge"},
+        {"weir_upstream_units_total", "counter"},
+        {"weir_chain_head_number", "gauge"},
+        {"weir_chain_disagreements_total", "counter"},
+        {"weir_writes_total", "counter"},
+        {"weir_client_calls_total", "counter"},
+        {"weir_client_units_total", "counter"},
+        {"weir_rate_limited_total", "counter"},
+        {"weir_unknown_shapes_total", "counter"},
+        {"weir_connections", "gauge"},
+        {"weir_in_flight", "gauge"},
+        {"weir_build_info", "gauge"},
+        {"process_cpu_seconds_total", "counter"},
+        {"process_start_time_seconds", "gauge"},
+        {"process_resident_memory_bytes", "gauge"},
+        {"process_virtual_memory_bytes", "gauge"},
+        {"process_open_fds", "gauge"},
+        {"process_max_fds", "gauge"},
+        {"process_threads", "gauge"},
+    };
+    CHECK(page.types == families);
+    for (const auto& [name, type] : families) {
+        CHECK(page.helped.count(name) == 1);
+    }
+    const std::vector<std::string> zero = {
+        R"(weir_requests_total{chain="base",method="other",outcome="answered"})",
+        R"(weir_request_duration_seconds_count{chain="ethereum",class="slow"})",
+        R"(weir_upstream_attempts_total{chain="ethereum",upstream="infura",cause="timeout"})",
+        R"(weir_upstream_duration_seconds_sum{chain="base",upstream="drpc"})",
+        R"(weir_upstream_head_number{chain="base",upstream="drpc"})",
+        R"(weir_upstream_head_lag_blocks{chain="base",upstream="drpc"})",
+        R"(weir_upstream_fit{chain="base",upstream="drpc"})",
+        R"(weir_upstream_score{chain="base",upstream="drpc"})",
+        R"(weir_upstream_cooldown_seconds{chain="base",upstream="drpc"})",
+        R"(weir_upstream_units_total{chain="base",upstream="drpc"})",
+        R"(weir_chain_head_number{chain="ethereum"})",
+        R"(weir_chain_disagreements_total{kind="reorg",chain="ethereum"})",
+        R"(weir_writes_total{chain="ethereum",outcome="unknown"})",
+        R"(weir_client_calls_total{client="anonymous",chain="base",outcome="answered"})",
+        R"(weir_client_units_total{client="anonymous",chain="base"})",
+        R"(weir_rate_limited_total{chain="base",scope="client"})",
+        "weir_unknown_shapes_total",
+        "weir_connections",
+        "weir_in_flight",
+    };
+    for (const std::string& series : zero) {
+        CAPTURE(series);
+        REQUIRE(page.series.count(series) == 1);
+        CHECK(page.series.at(series) == 0);
+    }
+    CHECK(page.series.at(R"(weir_build_info{version="1.2.3"})") == 1);
+    // Not every method of the table for every outcome.
+    CHECK(page.series.count(
+              R"(weir_requests_total{chain="base",method="eth_call",outcome="answered"})") == 0);
+}
+
+TEST_CASE("what is counted is shown") {
+    Metrics metrics(layout());
+    metrics.call(0, 1, 0);
+    metrics.call(0, 1, 0);
+    metrics.call(0, 99, 1);  // not in the table: other
+    metrics.call(9, 0, 0);   // no such chain: ignored
+    metrics.call(0, 0, 9);
+    metrics.request(1, Metrics::TimeClass::slow, 30ms);
+    metrics.request(1, Metrics::TimeClass::slow, 10ms);  // on a bound: within it
+    metrics.request(1, Metrics::TimeClass::slow, 1h);
+    metrics.attempt(0, 1, 1, 3s);
+    metrics.attempt(0, 9, 1, 3s);
+    metrics.rate_limited(0, Metrics::Scope::client);
+    metrics.write(0, "unknown");
+    metrics.disagreement(1, "lag");
+    metrics.disagreement(1, "something new");
+    metrics.unknown_shape();
+    metrics.units(0, 0, 26);
+    metrics.units(0, 1, 4);
+    Gauges gauges;
+    gauges.chains = {{120, {{119, 1, true, 0.5, 2.5}, {}}}};
+    gauges.connections = 3;
+    gauges.in_flight = 2;
+    const Parsed page = parse(metrics.render(gauges));
+    const std::map<std::string, double> expected = {
+        {R"(weir_requests_total{chain="ethereum",method="eth_call",outcome="answered"})", 2},
+        {R"(weir_requests_total{chain="ethereum",method="other",outcome="rate_limited"})", 1},
+        {R"(weir_client_calls_total{client="anonymous",chain="ethereum",outcome="answered"})", 2},
+        {R"(weir_request_duration_seconds_count{chain="base",class="slow"})", 3},
+        {R"(weir_request_duration_seconds_sum{chain="base",class="slow"})", 3600.04},
+        {R"(weir_request_duration_seconds_bucket{chain="base",class="slow",le="0.005"})", 0},
+        {R"(weir_request_duration_seconds_bucket{chain="base",class="slow",le="0.01"})", 1},
+        {R"(weir_request_duration_seconds_bucket{chain="base",class="slow",le="0.05"})", 2},
+        {R"(weir_request_duration_seconds_bucket{chain="base",class="slow",le="30"})", 2},
+        {R"(weir_request_duration_seconds_bucket{chain="base",class="slow",le="+Inf"})", 3},
+        {R"(weir_upstream_attempts_total{chain="ethereum",upstream="infura",cause="timeout"})", 1},
+        {R"(weir_upstream_duration_seconds_count{chain="ethereum",upstream="infura"})", 1},
+        {R"(weir_rate_limited_total{chain="ethereum",scope="client"})", 1},
+        {R"(weir_writes_total{chain="ethereum",outcome="unknown"})", 1},
+        {R"(weir_chain_disagreements_total{kind="lag",chain="base"})", 1},
+        {R"(weir_chain_disagreements_total{kind="other",chain="base"})", 1},
+        {"weir_unknown_shapes_total", 1},
+        {R"(weir_upstream_units_total{chain="ethereum",upstream="alchemy"})", 26},
+        {R"(weir_client_units_total{client="anonymous",chain="ethereum"})", 30},
+        {R"(weir_upstream_head_number{chain="ethereum",upstream="alchemy"})", 119},
+        {R"(weir_upstream_head_lag_blocks{chain="ethereum",upstream="alchemy"})", 1},
+        {R"(weir_upstream_fit{chain="ethereum",upstream="alchemy"})", 1},
+        {R"(weir_upstream_score{chain="ethereum",upstream="alchemy"})", 0.5},
+        {R"(weir_upstream_cooldown_seconds{chain="ethereum",upstream="alchemy"})", 2.5},
+        {R"(weir_upstream_fit{chain="ethereum",upstream="infura"})", 0},
+        {R"(weir_chain_head_number{chain="ethereum"})", 120},
+        {"weir_connections", 3},
+        {"weir_in_flight", 2},
+    };
+    for (const auto& [series, value] : expected) {
+        CAPTURE(series);
+        REQUIRE(page.series.count(series) == 1);
+        CHECK(page.series.at(series) == Approx(value));
+    }
+}
+
+TEST_CASE("the process is described") {
+    Metrics metrics({});
+    const Parsed page = parse(metrics.render({}));
+    const double now =
+        std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+    CHECK(page.series.at("process_start_time_seconds") > now - 3600);
+    CHECK(page.series.at("process_start_time_seconds") < now + 2);
+    CHECK(page.series.at("process_resident_memory_bytes") > 1e6);
+    CHECK(page.series.at("process_open_fds") >= 3);
+    CHECK(page.series.at("process_open_fds") <= page.series.at("process_max_fds"));
+    CHECK(page.series.at("process_threads") >= 1);
+}
+
+TEST_CASE("no count of several threads is lost, and a scrape may come in between") {
+    Metrics metrics(layout());
+    constexpr int kThreads = 4;
+    constexpr int kEach = 5000;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+        threads.emplace_back([&metrics] {
+            for (int i = 0; i < kEach; ++i) {
+                metrics.call(0, 1, 0);
+                metrics.request(0, Metrics::TimeClass::fast, 1ms);
+                metrics.attempt(0, 0, 0, 1ms);
+            }
+        });
+    }
+    for (int i = 0; i < 5; ++i) {
+        CHECK_FALSE(metrics.render({}).empty());
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    const Parsed page = parse(metrics.render({}));
+    constexpr double kAll = kThreads * kEach;
+    CHECK(page.series.at(
+              R"(weir_requests_total{chain="ethereum",method="eth_call",outcome="answered"})") ==
+          kAll);
+    CHECK(page.series.at(R"(weir_request_duration_seconds_count{chain="ethereum",class="fast"})") ==
+          kAll);
+    CHECK(page.series.at(
+              R"(weir_upstream_duration_seconds_count{chain="ethereum",upstream="alchemy"})") ==
+          kAll);
+}
