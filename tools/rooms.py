@@ -23,8 +23,11 @@ MAY_INCLUDE = {
     "server": {"proxy", "telemetry", "runtime", "config"} | CORE,
     "app": {"server", "proxy", "simulator", "upstream"} | BELOW_UPSTREAM,
 }
-# The admin pages show the pool, so these files of `server` may look at it.
+# The admin pages show the pool, so these files of `server` may look at it and at its parts.
 ADMIN_FILES = re.compile(r"src/server/(admin|status)")
+ADMIN_MAY_INCLUDE = {"upstream", "routing", "chain", "jsonrpc"}
+# Headers that hold a socket as a member and that only their own room includes.
+SOCKET_HEADERS = {"src/server/wire.hpp", "src/upstream/http_connection.hpp"}
 
 # Heavy libraries, the rooms whose .cpp files may use each, and the rooms whose headers may too.
 SHELL = {"runtime", "simulator", "upstream", "proxy", "server", "app"}
@@ -52,16 +55,20 @@ def check_own(path, room, name):
         return 'name headers of the project as "room/header.hpp"'
     allowed = MAY_INCLUDE[room] | {room}
     if ADMIN_FILES.match(str(path)):
-        allowed = allowed | {"upstream"}
+        allowed = allowed | ADMIN_MAY_INCLUDE
     if target not in allowed:
         return f"{room} may not include {target}; see the table in tools/rooms.py"
+    if f"src/{name}" in SOCKET_HEADERS and target != room:
+        return f"{name} holds a socket and is for {target} alone"
     return None
 
 
 def check_third_party(path, room, name):
     for pattern, in_sources, in_headers in THIRD_PARTY:
         if pattern.match(name):
-            allowed = in_headers if path.suffix == ".hpp" else in_sources
+            socket_holder = str(path) in SOCKET_HEADERS and "ssl" not in name
+            is_header = path.suffix == ".hpp" and not socket_holder
+            allowed = in_headers if is_header else in_sources
             if room not in allowed:
                 return f"<{name}> may not stand in a {path.suffix} file of {room}"
             return None
