@@ -27,17 +27,13 @@ void append_hex(std::string& out, std::size_t value) {
 
 }  // namespace
 
-Answer::Answer(runtime::Worker& worker, HeadWriter& heads, Wire& wire, core::Duration patience)
-    : worker_(worker),
-      heads_(heads),
-      wire_(wire),
-      patience_(patience),
-      finished_at_(worker.clock.now()) {}
+Answer::Answer(ConnectionContext& context, Wire& wire)
+    : context_(context), wire_(wire), finished_at_(context.worker.clock.now()) {}
 
-void Answer::open(const RequestHead& head, Persistence persistence) {
+void Answer::open(const RequestHead& head) {
     state_ = State::nothing;
     version_ = head.version;
-    persistence_ = persistence;
+    persistence_ = head.keep_alive ? Persistence::keep_alive : Persistence::close;
     omit_body_ = head.method == Method::head;
     allow_origin_.clear();
     lead_.clear();
@@ -51,7 +47,7 @@ void Answer::make_request_id(std::string_view wished) {
         return;
     }
     constexpr std::string_view kHex = "0123456789abcdef";
-    std::uint64_t bits = worker_.random.next();
+    std::uint64_t bits = context_.worker.random.next();
     request_id_size_ = 16;
     for (std::size_t i = 0; i < request_id_size_; ++i, bits >>= 4) {
         request_id_[i] = kHex[bits & 15];
@@ -59,7 +55,10 @@ void Answer::make_request_id(std::string_view wished) {
 }
 
 AnswerHead Answer::common_head(int status) {
-    finished_at_ = worker_.clock.now();
+    finished_at_ = context_.worker.clock.now();
+    if (context_.state.draining()) {
+        persistence_ = Persistence::close;
+    }
     AnswerHead head;
     head.status = status;
     head.persistence = persistence_;
@@ -92,8 +91,8 @@ bool Answer::settle(bool sent, State success) {
 }
 
 runtime::Task<bool> Answer::send_rest(Wire::Outgoing out) {
-    const bool sent = co_await wire_.send_rest(out, patience_);
-    finished_at_ = worker_.clock.now();
+    const bool sent = co_await wire_.send_rest(out, context_.state.limits.body_timeout);
+    finished_at_ = context_.worker.clock.now();
     co_return sent;
 }
 
@@ -105,7 +104,7 @@ runtime::Task<bool> Answer::reply(const Reply& reply, unsigned retry_after_secon
     head.retry_after_seconds = retry_after_seconds;
     const std::string_view body = omit_body_ ? std::string_view() : reply.body;
     Wire::Outgoing out{
-        .prefix = heads_.write(head, finished_at_), .pieces = {&body, 1}, .suffix = {}};
+        .prefix = context_.heads.write(head, finished_at_), .pieces = {&body, 1}, .suffix = {}};
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
@@ -121,7 +120,8 @@ runtime::Task<bool> Answer::send(const proxy::ResponseHead& head,
     }
     AnswerHead answer = head_of(head);
     answer.length = total_size(body);
-    Wire::Outgoing out{.prefix = heads_.write(answer, finished_at_), .pieces = body, .suffix = {}};
+    Wire::Outgoing out{
+        .prefix = context_.heads.write(answer, finished_at_), .pieces = body, .suffix = {}};
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
@@ -140,7 +140,7 @@ runtime::Task<bool> Answer::begin(const proxy::ResponseHead& head) {
     }
     AnswerHead answer = head_of(head);
     answer.framing = version_ == Version::http10 ? BodyFraming::until_close : BodyFraming::chunked;
-    lead_ = heads_.write(answer, finished_at_);
+    lead_ = context_.heads.write(answer, finished_at_);
     co_return true;
 }
 
@@ -178,7 +178,7 @@ runtime::Task<bool> Answer::end() {
     if (sent == Wire::Sent::blocked) {
         whole = co_await send_rest(out);
     }
-    finished_at_ = worker_.clock.now();
+    finished_at_ = context_.worker.clock.now();
     co_return settle(whole, State::whole);
 }
 

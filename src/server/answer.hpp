@@ -3,6 +3,7 @@
 #pragma once
 
 #include "proxy/exchange.hpp"
+#include "server/connection.hpp"
 #include "server/request_head.hpp"
 #include "server/response_head.hpp"
 #include "server/site.hpp"
@@ -19,11 +20,10 @@ namespace weir::server {
 // One per connection, used for one request after another.
 class Answer final : public proxy::ResponseSink {
   public:
-    // `patience`: how long a slow reader may take for Wire::kProgressBytes.
-    Answer(runtime::Worker& worker, HeadWriter& heads, Wire& wire, core::Duration patience);
+    Answer(ConnectionContext& context, Wire& wire);
 
     // Begins the answer to the request of this head; its id and version are taken over.
-    void open(const RequestHead& head, Persistence persistence);
+    void open(const RequestHead& head);
     void allow_origin(std::string_view origin) { allow_origin_ = origin; }
     void close_afterwards() { persistence_ = Persistence::close; }
 
@@ -50,10 +50,8 @@ class Answer final : public proxy::ResponseSink {
     runtime::Task<bool> send_rest(Wire::Outgoing out);
     bool settle(bool sent, State success);
 
-    runtime::Worker& worker_;
-    HeadWriter& heads_;
+    ConnectionContext& context_;
     Wire& wire_;
-    const core::Duration patience_;
     core::TimePoint finished_at_;
 
     State state_ = State::nothing;

@@ -68,7 +68,7 @@ class Connection::Impl {
           peer_(std::move(peer)),
           reach_(reach),
           wire_(context.worker, descriptor),
-          answer_(context.worker, context.heads, wire_, limits_.body_timeout) {}
+          answer_(context, wire_) {}
 
     runtime::Task<> serve();
     runtime::Task<> turn_away();
@@ -254,8 +254,7 @@ void Connection::Impl::begin_answer(const RequestHead& head) {
     framing_ = head.framing;
     content_length_ = head.content_length;
     expects_continue_ = head.expects_continue;
-    const bool keep = head.keep_alive && !context_.state.draining();
-    answer_.open(head, keep ? Persistence::keep_alive : Persistence::close);
+    answer_.open(head);
 }
 
 Decision Connection::Impl::judge(const RequestHead& head) {

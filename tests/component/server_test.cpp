@@ -3,6 +3,7 @@
 #include "support/framing_cases.hpp"
 #include "support/http_client.hpp"
 #include "support/http_server.hpp"
+#include "support/wait.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -203,7 +204,7 @@ TEST_CASE("a client that closes its side still gets its answers", "[server]") {
     HttpClient client(server.port());
     client.send(plain_post("wait") + plain_post("second"));
     client.half_close();
-    REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+    REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
     server.on_worker([&](server::Server&) { server.handler().release(); });
     for (const char* body : {"wait", "second"}) {
         const auto answer = client.read_answer();
@@ -236,7 +237,7 @@ TEST_CASE("requests that end too early", "[server]") {
     HttpClient silent(server.port());
     silent.half_close();
     CHECK(silent.is_closed_by_peer());
-    CHECK(eventually([&] { return server.state().connections.taken() <= 1; }));
+    CHECK(wait_until([&] { return server.state().connections.taken() <= 1; }));
     CHECK(server.handler().bodies().empty());
 }
 
@@ -261,8 +262,8 @@ TEST_CASE("time runs out", "[server]") {
     }
     SECTION("a head that trickles") {
         HttpClient client(server.port());
-        REQUIRE(eventually([&] { return server.state().connections.taken() == 1; }));
-        CHECK(eventually([&] {
+        REQUIRE(wait_until([&] { return server.state().connections.taken() == 1; }));
+        CHECK(wait_until([&] {
             client.send("x");
             return server.state().connections.taken() == 0;
         }));
@@ -293,14 +294,14 @@ TEST_CASE("time runs out", "[server]") {
     SECTION("a handler may take longer than any of them") {
         HttpClient client(server.port());
         client.send(plain_post("wait"));
-        REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+        REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
         std::this_thread::sleep_for(3 * kShort);
         server.on_worker([&](server::Server&) { server.handler().release(); });
         const auto answer = client.read_answer();
         REQUIRE(answer);
         CHECK(answer->body == "wait");
     }
-    CHECK(eventually([&] { return server.state().connections.taken() == 0; }));
+    CHECK(wait_until([&] { return server.state().connections.taken() == 0; }));
 }
 
 TEST_CASE("an idle connection gives its memory back and is served again", "[server]") {
@@ -312,7 +313,7 @@ TEST_CASE("an idle connection gives its memory back and is served again", "[serv
         REQUIRE(answer);
         CHECK(answer->body == "hello");
         CHECK(server.budget().used() != 0);
-        CHECK(eventually([&] { return server.budget().used() == 0; }));
+        CHECK(wait_until([&] { return server.budget().used() == 0; }));
     }
 }
 
@@ -343,7 +344,7 @@ TEST_CASE("a large body arrives whole", "[server]") {
     answer = client.read_answer();
     REQUIRE(answer);
     CHECK(answer->body == "after");
-    CHECK(eventually([&] { return server.budget().used() <= runtime::BufferPool::kBlock; }));
+    CHECK(wait_until([&] { return server.budget().used() <= runtime::BufferPool::kBlock; }));
 }
 
 TEST_CASE("large answers, whole and passed on", "[server]") {
@@ -374,9 +375,9 @@ TEST_CASE("a reader that stops is cut off", "[server]") {
         HttpClient client(server.port());
         client.receive_buffer(4096);
         client.send(plain_post(body));
-        REQUIRE(eventually([&] { return server.handler().running() == 1; }));
-        CHECK(eventually([&] { return server.handler().running() == 0; }));
-        CHECK(eventually([&] { return server.state().connections.taken() == 0; }));
+        REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
+        CHECK(wait_until([&] { return server.handler().running() == 0; }));
+        CHECK(wait_until([&] { return server.state().connections.taken() == 0; }));
     }
     CHECK(server.handler().broken() == 2);
 }
@@ -397,7 +398,7 @@ TEST_CASE("a client that leaves in the middle of its answer", "[server]") {
     {
         HttpClient client(server.port());
         client.send(plain_post("wait"));
-        REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+        REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
         client.reset();
     }
     {
@@ -406,7 +407,7 @@ TEST_CASE("a client that leaves in the middle of its answer", "[server]") {
         client.read_some();
     }
     server.on_worker([&](server::Server&) { server.handler().release(); });
-    CHECK(eventually([&] { return server.state().connections.taken() == 0; }));
+    CHECK(wait_until([&] { return server.state().connections.taken() == 0; }));
     CHECK(server.state().in_flight.taken() == 0);
     CHECK(status_of(server, plain_post("fine")) == 200);
 }
@@ -432,7 +433,7 @@ TEST_CASE("more connections than allowed", "[server]") {
         CHECK(late.is_closed_by_peer());
     }
     clients.clear();
-    CHECK(eventually([&] { return status_of(server, plain_post("again")) == 200; }));
+    CHECK(wait_until([&] { return status_of(server, plain_post("again")) == 200; }));
 }
 
 TEST_CASE("more requests in flight than allowed", "[server]") {
@@ -441,7 +442,7 @@ TEST_CASE("more requests in flight than allowed", "[server]") {
     HttpServer server(settings);
     HttpClient first(server.port());
     first.send(plain_post("wait"));
-    REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+    REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
     HttpClient second(server.port());
     second.send(plain_post("more"));
     auto answer = second.read_answer();
@@ -450,7 +451,7 @@ TEST_CASE("more requests in flight than allowed", "[server]") {
     CHECK(answer->header("Retry-After") == "1");
     server.on_worker([&](server::Server&) { server.handler().release(); });
     REQUIRE(first.read_answer());
-    CHECK(eventually([&] { return server.state().in_flight.taken() == 0; }));
+    CHECK(wait_until([&] { return server.state().in_flight.taken() == 0; }));
     second.send(plain_post("more"));
     answer = second.read_answer();
     REQUIRE(answer);
@@ -509,7 +510,7 @@ TEST_CASE("an orderly stop", "[server]") {
     HttpClient silent(server.port());
     HttpClient busy(server.port());
     busy.send(plain_post("wait"));
-    REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+    REQUIRE(wait_until([&] { return server.handler().bodies().size() == 2; }));
 
     server.state().begin_drain();
     HttpClient draining(server.port());
@@ -539,7 +540,7 @@ TEST_CASE("a stop that cuts", "[server]") {
     HttpServer server;
     HttpClient busy(server.port());
     busy.send(plain_post("wait"));
-    REQUIRE(eventually([&] { return server.handler().running() == 1; }));
+    REQUIRE(wait_until([&] { return server.handler().running() == 1; }));
     server.on_worker([](server::Server& one) {
         one.stop_accepting();
         one.cut();

@@ -45,6 +45,12 @@ class Table {
     std::vector<FramingCase> cases_;
 };
 
+// A literal that holds NUL bytes.
+template <std::size_t Size>
+std::string with_nul(const char (&text)[Size]) {
+    return {text, Size - 1};
+}
+
 // A POST with these header lines (each with its CRLF) and these bytes behind the head.
 std::string post(const std::string& lines, const std::string& rest = {}) {
     return "POST / HTTP/1.1\r\nHost: localhost\r\n" + lines + "\r\n" + rest;
@@ -176,7 +182,7 @@ void add_chunks(Table& table) {
     table.refuse_body("size line with CR only", chunked("3\rabc\r\n0\r\n\r\n"));
     table.refuse_body("extension with a bare LF", chunked("3;a\n=b\r\nabc\r\n0\r\n\r\n"));
     table.refuse_body("extension with a bare CR", chunked("3;a\r=b\r\nabc\r\n0\r\n\r\n"));
-    table.refuse_body("extension with NUL", chunked(std::string("3;a\0b\r\nabc\r\n0\r\n\r\n", 19)));
+    table.refuse_body("extension with NUL", chunked(with_nul("3;a\0b\r\nabc\r\n0\r\n\r\n")));
     table.refuse_body("extension of 1 MB",
                       chunked("3;" + std::string(1'000'000, 'a') + "\r\nabc\r\n0\r\n\r\n"));
     std::string many;
@@ -223,10 +229,10 @@ void add_lines(Table& table) {
     table.refuse("blank before the colon", post("X : y\r\n" + length, "abc"));
     table.refuse("blank before the colon of the length", post("Content-Length : 3\r\n", "abc"));
     table.refuse("tab before the colon", post("X\t: y\r\n" + length, "abc"));
-    table.refuse("NUL in a value", post(std::string("X: a\0b\r\n", 8) + length, "abc"));
-    table.refuse("NUL in a name", post(std::string("X\0Y: a\r\n", 8) + length, "abc"));
+    table.refuse("NUL in a value", post(with_nul("X: a\0b\r\n") + length, "abc"));
+    table.refuse("NUL in a name", post(with_nul("X\0Y: a\r\n") + length, "abc"));
     table.refuse("NUL in the target",
-                 std::string("POST /\0 HTTP/1.1\r\nHost: localhost\r\n", 34) + length + "\r\nabc");
+                 with_nul("POST /\0 HTTP/1.1\r\nHost: localhost\r\n") + length + "\r\nabc");
     table.refuse("an empty name", post(": y\r\n" + length, "abc"));
     table.refuse("a line without colon", post("nonsense\r\n" + length, "abc"));
     table.refuse("a name with a parenthesis", post("X(: y\r\n" + length, "abc"));
@@ -297,7 +303,7 @@ void add_request_lines(Table& table) {
                              "POST //localhost:x@y HTTP/1.1 x"}) {
         table.refuse(std::string("line '") + line + "'", with_line(line));
     }
-    table.refuse("a TLS hello", std::string("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11));
+    table.refuse("a TLS hello", with_nul("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"));
     table.accept("HTTP/1.0 is answered and closed", with_line("POST / HTTP/1.0"), "abc",
                  After::closed);
     table.accept("HTTP/1.0 without Host", "POST / HTTP/1.0\r\nContent-Length: 3\r\n\r\nabc", "abc",

@@ -73,7 +73,4 @@ class HttpServer {
     std::thread thread_;
 };
 
-// Looks again and again until `condition` holds; false if it does not within ten seconds.
-bool eventually(const std::function<bool()>& condition);
-
 }  // namespace weir::test
