@@ -28,7 +28,12 @@ struct Context {
 Answer result(std::string value) { return {Answer::Kind::result, std::move(value)}; }
 Answer error(std::string value) { return {Answer::Kind::error, std::move(value)}; }
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+    std::string out(1, '"');
+    out += text;
+    out += '"';
+    return out;
+}
 std::string quantity(std::uint64_t value) { return quoted(core::to_quantity(value)); }
 std::string zeros(std::size_t bytes) { return "0x" + std::string(2 * bytes, '0'); }
 
@@ -162,7 +167,8 @@ Answer logs(const Context& context) {
     const Block block = context.chain.block(context.head(), context.script.fork);
     std::string out = "[";
     for (std::uint64_t index = 0; out.size() < context.script.logs_bytes; ++index) {
-        out += (index == 0 ? "" : ",") + log_json(block, index);
+        out += index == 0 ? "" : ",";
+        out += log_json(block, index);
     }
     return result(out + "]");
 }

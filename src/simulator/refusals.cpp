@@ -21,7 +21,8 @@ std::string error_for_all(const std::vector<std::string>& ids, Packing packing,
     }
     std::string out = "[";
     for (std::size_t i = 0; i < ids.size(); ++i) {
-        out += (i == 0 ? "" : ",") + error_reply(ids[i], error);
+        out += i == 0 ? "" : ",";
+        out += error_reply(ids[i], error);
     }
     return out + "]";
 }
@@ -118,8 +119,8 @@ Reply batch_refused_reply(const BatchLimit& limit) {
                                         most + R"("})");
             break;
         case BatchRefusal::array_of_one:
-            reply.body =
-                "[" + error_reply("null", R"({"code":-32600,"message":"batch too large"})") + "]";
+            reply.body = error_for_all({"null"}, Packing::batch,
+                                       R"({"code":-32600,"message":"batch too large"})");
             break;
     }
     return reply;

@@ -37,7 +37,7 @@ TEST_CASE("a call is answered, with the headers of every answer", "[daemon]") {
     CHECK(response.has_field("Date"));
     CHECK(response.has_field("Weir-Request-Id"));
     CHECK(response.field("Weir-Attempts") == "1");
-    for (const std::string& path : {"/ethereum", "/1"}) {
+    for (const std::string path : {"/ethereum", "/1"}) {
         CHECK(post(house.daemon.rpc_address(), path, rpc("eth_gasPrice")).body ==
               R"({"jsonrpc":"2.0","id":1,"result":"0x59682f00"})");
     }
@@ -46,12 +46,12 @@ TEST_CASE("a call is answered, with the headers of every answer", "[daemon]") {
 TEST_CASE("an id comes back byte for byte", "[daemon]") {
     House house;
     RawClient client(house.daemon.rpc_address());
-    for (const std::string& id :
+    for (const std::string id :
          {"0", "-1", "1.0", "1e5", "1E+5", "-0.5e-3", "9007199254740993", "18446744073709551616",
           "123456789012345678901234567890", "null", R"("")", R"("a")", R"("\u0041\n\"\\\/")",
           R"("\ud83d\ude00")", "\"\xF0\x9F\x98\x80\"", R"("1")"}) {
         CAPTURE(id);
-        for (const std::string& method : {"eth_gasPrice", "eth_chainId", "x_echo", "admin_peers"}) {
+        for (const std::string method : {"eth_gasPrice", "eth_chainId", "x_echo", "admin_peers"}) {
             const HttpResponse response = client.post("/", rpc(method, "[]", id));
             CHECK(response.status == 200);
             CHECK(id_of(response.body) == id);
@@ -64,9 +64,9 @@ TEST_CASE("an id comes back byte for byte", "[daemon]") {
 TEST_CASE("params go on and results come back as they were", "[daemon]") {
     House house;
     RawClient client(house.daemon.rpc_address());
-    for (const std::string& params : {R"([])", R"([1.0, 1e5 ,-0.0,123456789012345678901234567890])",
-                                      R"([ "\u00e9\/" ,"é", {"b":1,"a":{"b":[null,true]}} ])",
-                                      R"({"named" : [ 1 ] })", R"([{"twice":1,"twice":2}])"}) {
+    for (const std::string params : {R"([])", R"([1.0, 1e5 ,-0.0,123456789012345678901234567890])",
+                                     R"([ "\u00e9\/" ,"é", {"b":1,"a":{"b":[null,true]}} ])",
+                                     R"({"named" : [ 1 ] })", R"([{"twice":1,"twice":2}])"}) {
         CAPTURE(params);
         const std::string expected = R"({"method":"x_echo","params":)" + params + "}";
         CHECK(result_of(client.post("/", rpc("x_echo", params)).body) == expected);
@@ -76,8 +76,8 @@ TEST_CASE("params go on and results come back as they were", "[daemon]") {
     const std::string absent = R"({"id":1,"method":"x_echo","jsonrpc":"2.0"})";
     CHECK(result_of(client.post("/", absent).body) == R"({"method":"x_echo","params":null})");
 
-    for (const std::string& result : {R"( {"spaced" : [ 1.50 ,"\u00e9" ] })", R"("error")",
-                                      R"({"error":{"code":1}})", "null", "-0.0", R"([])"}) {
+    for (const std::string result : {R"( {"spaced" : [ 1.50 ,"\u00e9" ] })", R"("error")",
+                                     R"({"error":{"code":1}})", "null", "-0.0", R"([])"}) {
         house.provider.change([&](simulator::Script& s) { s.answers["eth_call"] = result; });
         const std::string body = client.post("/", rpc("eth_call", "[{}]")).body;
         CHECK(result_of(body) == result.substr(result.find_first_not_of(' ')));
@@ -86,7 +86,7 @@ TEST_CASE("params go on and results come back as they were", "[daemon]") {
 
 TEST_CASE("an upstream's own error passes unchanged", "[daemon]") {
     House house;
-    for (const std::string& error :
+    for (const std::string error :
          {R"({"code":3,"message":"execution reverted: no","data":"0x08c379a0"})",
           R"({"code":-32602,"message":"invalid argument 0: \u00e9","data":{"x":[1.0]}})",
           R"({"code":-38001,"message":"something that no rule knows"})"}) {

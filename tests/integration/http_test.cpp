@@ -122,27 +122,27 @@ TEST_CASE("the admin listener is another one", "[daemon]") {
     CHECK(house.daemon->admin("/nowhere").status == 404);
     house.daemon->post(rpc("eth_gasPrice"));
     const std::string metrics = house.daemon->admin("/metrics").body;
-    for (const std::string& family : {"weir_requests_total",
-                                      "weir_request_duration_seconds",
-                                      "weir_upstream_attempts_total",
-                                      "weir_upstream_duration_seconds",
-                                      "weir_upstream_head_number",
-                                      "weir_upstream_head_lag_blocks",
-                                      "weir_upstream_fit",
-                                      "weir_upstream_score",
-                                      "weir_upstream_cooldown_seconds",
-                                      "weir_upstream_units_total",
-                                      "weir_chain_head_number",
-                                      "weir_chain_disagreements_total",
-                                      "weir_writes_total",
-                                      "weir_client_calls_total",
-                                      "weir_client_units_total",
-                                      "process_cpu_seconds_total",
-                                      "weir_rate_limited_total",
-                                      "weir_unknown_shapes_total",
-                                      "weir_connections",
-                                      "weir_in_flight",
-                                      "weir_build_info"}) {
+    for (const std::string family : {"weir_requests_total",
+                                     "weir_request_duration_seconds",
+                                     "weir_upstream_attempts_total",
+                                     "weir_upstream_duration_seconds",
+                                     "weir_upstream_head_number",
+                                     "weir_upstream_head_lag_blocks",
+                                     "weir_upstream_fit",
+                                     "weir_upstream_score",
+                                     "weir_upstream_cooldown_seconds",
+                                     "weir_upstream_units_total",
+                                     "weir_chain_head_number",
+                                     "weir_chain_disagreements_total",
+                                     "weir_writes_total",
+                                     "weir_client_calls_total",
+                                     "weir_client_units_total",
+                                     "process_cpu_seconds_total",
+                                     "weir_rate_limited_total",
+                                     "weir_unknown_shapes_total",
+                                     "weir_connections",
+                                     "weir_in_flight",
+                                     "weir_build_info"}) {
         CAPTURE(family);
         CHECK(metrics.find("\n# TYPE " + family + " ") != std::string::npos);
     }

@@ -46,7 +46,7 @@ TEST_CASE("a large reply arrives as it was", "[daemon]") {
             result_of(RawClient(house.provider.port()).post("/", rpc("eth_getLogs", kLogs)).body);
         REQUIRE(direct.size() > kLarge);
         RawClient client(house.daemon->rpc_address());
-        for (const std::string& id : {"\"a rather long id\"", "7"}) {
+        for (const std::string id : {"\"a rather long id\"", "7"}) {
             const HttpResponse response = client.post("/", rpc("eth_getLogs", kLogs, id));
             CHECK(response.status == 200);
             CHECK(response.end == HttpResponse::End::complete);

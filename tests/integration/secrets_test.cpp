@@ -56,7 +56,7 @@ std::string provoke(Daemon& daemon, Provider& provider) {
     provider.change([](Script& s) { s.availability = simulator::Availability::down; });
     ask("/", rpc("eth_call", "[{}]"));
     ask("/path-canary-of-a-client-0123456789", rpc("eth_call", "[{}]"));
-    for (const std::string& path : {"/metrics", "/api/status", "/status", "/readyz", "/nowhere"}) {
+    for (const std::string path : {"/metrics", "/api/status", "/status", "/readyz", "/nowhere"}) {
         const HttpResponse response = daemon.admin(path);
         heard += response.head + "\n" + response.body + "\n";
     }

@@ -88,7 +88,7 @@ TEST_CASE("every method answers as a node would") {
     }
     CHECK(house.result_of("eth_call", R"([{"to":"0x1"}])") !=
           house.result_of("eth_call", R"([{"to":"0x2"}])"));
-    for (const std::string& tag : {"latest", "safe", "finalized", "earliest", "pending", "0x10"}) {
+    for (const std::string tag : {"latest", "safe", "finalized", "earliest", "pending", "0x10"}) {
         CHECK(
             jsonrpc::is_object(house.result_of("eth_getBlockByNumber", "[\"" + tag + "\",true]")));
     }
@@ -132,7 +132,7 @@ TEST_CASE("ids and params come back as they came") {
     Script script;
     script.unknown = UnknownMethods::echo;
     House house(script);
-    for (const std::string& id :
+    for (const std::string id :
          {"7", "1.0", "1e5", "null", "\"a\\u0041\"", "123456789012345678901234567890"}) {
         const std::string body = house.body_of(R"({"jsonrpc":"2.0","id":)" + id +
                                                R"(,"method":"x_y","params":[1.50, "\u00e9"]})");
