@@ -109,14 +109,19 @@ runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uin
     tls_.reset();
     boost::system::error_code error;
     socket_.close(error);
-    const tcp::endpoint peer(asio::ip::make_address(address, error), port);
-    if (!error) {
-        socket_.open(peer.protocol(), error);
-    }
+    const asio::ip::address host = asio::ip::make_address(address, error);
     if (error) {
-        problem_ = error.message();
+        problem_ = "not an IP address";
         co_return false;
     }
+    const tcp::endpoint peer(host, port);
+    socket_.open(peer.protocol(), error);
+    if (error) {
+        problem_ = error.message();
+        lacks_resources_ = error != asio::error::address_family_not_supported;
+        co_return false;
+    }
+    lacks_resources_ = false;
     const auto [failed] = co_await socket_.async_connect(peer, kAsTuple);
     note(failed);
     if (failed || stop_ != Stop::none) {

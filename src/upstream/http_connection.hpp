@@ -65,6 +65,9 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     runtime::Task<bool> connect(const std::string& address, std::uint16_t port);
     runtime::Task<bool> handshake(std::unique_ptr<TlsSession> session);
 
+    // The last connect() failed for want of a descriptor or memory of our own.
+    bool lacks_resources() const { return lacks_resources_; }
+
     // What stopped it, and a fresh start after that (for the next address).
     Stop stopped() const { return stop_; }
     void restart();
@@ -131,6 +134,7 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     std::unique_ptr<TlsSession> tls_;
     runtime::Event interrupt_;
     Stop stop_ = Stop::none;
+    bool lacks_resources_ = false;
     std::size_t sent_ = 0;
     std::size_t messages_ = 0;
     std::string problem_;

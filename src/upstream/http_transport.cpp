@@ -212,8 +212,12 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
     if (connection.stopped() == HttpConnection::Stop::deadline || now >= limit) {
         problem = "no connection in time";
     }
-    co_return TransportFailure{now >= deadline ? Cause::timeout : Cause::connect_failed,
-                               TransportFailure::Sent::nothing, problem};
+    TransportFailure failed{now >= deadline ? Cause::timeout : Cause::connect_failed,
+                            TransportFailure::Sent::nothing, problem};
+    if (connection.lacks_resources()) {
+        failed.origin = TransportFailure::Origin::gateway;
+    }
+    co_return failed;
 }
 
 runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
@@ -221,10 +225,16 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
         co_return TransportFailure{Cause::connection_lost, TransportFailure::Sent::nothing,
                                    "the attempt was cancelled", TransportFailure::Origin::gateway};
     }
+    const core::TimePoint now = worker_.clock.now();
+    if (now >= attempt.deadline) {
+        co_return TransportFailure{Cause::timeout, TransportFailure::Sent::nothing,
+                                   "no time was left for the attempt",
+                                   TransportFailure::Origin::gateway};
+    }
     Peer& peer = *peers_[attempt.chain][attempt.upstream];
     std::unique_ptr<HttpConnection> connection;
     if (attempt.connection == Connection::pooled) {
-        connection = peer.idle.take(worker_.clock.now());
+        connection = peer.idle.take(now);
     }
     for (;;) {
         const bool reused = connection != nullptr;

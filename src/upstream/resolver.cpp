@@ -50,7 +50,6 @@ struct Resolver::Name {
 core::Result<Addresses> system_lookup(const std::string& host) {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
-    hints.ai_flags = AI_ADDRCONFIG;
     addrinfo* found = nullptr;
     if (const int error = getaddrinfo(host.c_str(), nullptr, &hints, &found); error != 0) {
         return core::Error{std::string("the host name does not resolve: ") + gai_strerror(error)};

@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <vector>
 
 using namespace weir;
@@ -287,4 +289,34 @@ TEST_CASE("a reply for which there is no room is the gateway's own failure") {
     CHECK(outcome.failure->origin == routing::TransportFailure::Origin::gateway);
     CHECK(fixture.budget.used() == 0);
     CHECK(fixture.idle() == 0);
+}
+
+TEST_CASE("without descriptors an attempt fails as the gateway's own, and the next one may work") {
+    ScriptedPeer peer([](PeerConnection& connection, int) {
+        connection.read_request();
+        connection.send(good_reply("1"));
+        connection.wait_closed();
+    });
+    TransportFixture fixture(peer.port());
+    rlimit before{};
+    getrlimit(RLIMIT_NOFILE, &before);
+    const int next = dup(STDIN_FILENO);
+    close(next);
+    const rlimit none = {static_cast<rlim_t>(next), before.rlim_max};
+    setrlimit(RLIMIT_NOFILE, &none);
+    const Outcome outcome = fixture.send();
+    setrlimit(RLIMIT_NOFILE, &before);
+    CHECK(outcome.cause() == Cause::connect_failed);
+    CHECK(outcome.sent_nothing());
+    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::gateway);
+    CHECK(fixture.send().good());
+}
+
+TEST_CASE("no message is sent once its time is over") {
+    ScriptedPeer peer([](PeerConnection& connection, int) { connection.wait_closed(); });
+    TransportFixture fixture(peer.port());
+    const Outcome outcome = fixture.send({.time = milliseconds(0)});
+    CHECK(outcome.cause() == Cause::timeout);
+    CHECK(outcome.sent_nothing());
+    CHECK(peer.connections() == 0);
 }
