@@ -83,7 +83,7 @@ Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::ui
                    .body = reply.body.bytes()};
     const std::optional<jsonrpc::Reply> own = http.reply;
     Judged judged = judge(plan, AttemptOutcome(std::move(http)));
-    if (own) {
+    if (own && judged.verdict.cause != routing::Cause::bad_reply) {
         judged.answer = own->is_error()
                             ? Answer::received(Answer::Kind::rpc_error, own->error,
                                                std::move(reply.body))

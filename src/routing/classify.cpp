@@ -115,6 +115,8 @@ bool is_html(std::string_view body) {
     return first != body.npos && body[first] == '<';
 }
 
+bool is_redirect(int status) { return status >= 300 && status < 400; }
+
 void add_wait(Verdict& verdict, const HttpHead& head, const jsonrpc::ErrorObject& error) {
     if (verdict.cause != Cause::rate_limited && verdict.cause != Cause::quota_exhausted) {
         return;
@@ -171,9 +173,15 @@ Verdict classify(const MethodTraits& traits, const AttemptOutcome& outcome) {
         if (failure->sent == TransportFailure::Sent::nothing) {
             verdict.disposition = Disposition::try_another;  // even a write: it never left
         }
+        if (failure->origin == TransportFailure::Origin::gateway) {
+            verdict.blame = Blame::nobody;
+        }
         return verdict;
     }
     const auto& reply = std::get<HttpReply>(outcome);
+    if (is_redirect(reply.head.status)) {
+        return verdict_of(traits, Cause::bad_reply, Source::noise);  // whatever its body says
+    }
     if (!reply.reply) {
         return judge_noise(traits, reply);
     }

@@ -236,30 +236,29 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
     if (attempt.connection == Connection::pooled) {
         connection = peer.idle.take(now);
     }
-    for (;;) {
-        const bool reused = connection != nullptr;
-        if (!reused) {
-            connection = std::make_unique<HttpConnection>(worker_);
-        }
-        const Hook hook(attempt.cancellation, *connection);
-        if (reused) {
-            connection->arm(attempt.deadline);
-        } else {
-            Failed failed = co_await dial(peer, *connection, attempt.deadline);
-            if (failed) {
-                co_return std::move(*failed);
-            }
-        }
-        Exchange exchange(worker_, *connection, peer.request_head.bytes, attempt);
-        Failed failed = co_await exchange.run();
-        if (!failed) {
-            co_return finish(peer, std::move(connection), exchange);
-        }
-        if (!reused || !exchange.peer_left_silently()) {
+    const bool reused = connection != nullptr;
+    if (!reused) {
+        connection = std::make_unique<HttpConnection>(worker_);
+    }
+    const Hook hook(attempt.cancellation, *connection);
+    if (reused) {
+        connection->arm(attempt.deadline);
+    } else {
+        Failed failed = co_await dial(peer, *connection, attempt.deadline);
+        if (failed) {
             co_return std::move(*failed);
         }
-        connection.reset();
     }
+    Exchange exchange(worker_, *connection, peer.request_head.bytes, attempt);
+    Failed failed = co_await exchange.run();
+    if (!failed) {
+        co_return finish(peer, std::move(connection), exchange);
+    }
+    if (reused && exchange.peer_left_silently()) {
+        // Most likely the idle connection was being closed just then, which is nobody's fault.
+        failed->origin = TransportFailure::Origin::gateway;
+    }
+    co_return std::move(*failed);
 }
 
 // Turns an exchange that went well into the caller's reply.

@@ -29,9 +29,10 @@ struct TransportSettings {
 // after its worker's tasks have ended, before the worker.
 //
 // Which connection carries what: a read may ride on an idle connection that shows neither an end
-// nor stray bytes; if the peer closes it at that very moment, before a byte of reply, the read is
-// sent once more on a fresh one. A message that must never meet a stale connection always gets a
-// fresh one: any idle time leaves a moment in which the peer's close is already on its way.
+// nor stray bytes; if the peer closes it at that very moment, before a byte of reply, the failure
+// counts against nobody, and it is the caller's to ask again. A message that must never meet a
+// stale connection always gets a fresh one: any idle time leaves a moment in which the peer's close
+// is already on its way.
 class HttpTransport final : public Transport {
   public:
     // Every problem (a CA file that cannot be read, a header that cannot be sent) in one error,

@@ -36,6 +36,9 @@ struct Outcome {
     std::optional<routing::Cause> cause() const {
         return failure ? std::optional(failure->cause) : std::nullopt;
     }
+    bool is_nobodys_fault() const {
+        return failure && failure->origin == routing::TransportFailure::Origin::gateway;
+    }
     bool sent_nothing() const {
         return failure && failure->sent == routing::TransportFailure::Sent::nothing;
     }
