@@ -128,7 +128,7 @@ TimePoint Poller::Shared::due(const Watch& watch, TimePoint now) const {
     }
     const TimePoint poll = watch.round_at + poll_interval(watch.pool, now) + watch.jitter;
     const bool identified = watch.pool.is_identified(watch.target.upstream);
-    const TimePoint next = identified ? poll : identity_due(watch);
+    const TimePoint next = identified ? std::min(poll, identity_due(watch)) : identity_due(watch);
     return std::max({next, watch.round_at + pace.shortest_gap, rests_until});
 }
 
