@@ -32,15 +32,18 @@ export async function startAnvil(t, args = []) {
   return node;
 }
 
-// Builds the same chain on every node given: the same blocks, hash for hash.
+// Builds the same chain on every node given: the same blocks, hash for hash. Each block is mined by
+// command, for automatic mining runs behind the answer to the transaction.
 export async function growAlike(nodes, blocks) {
   const genesis = await rpc(nodes[0].url, 'eth_getBlockByNumber', ['0x0', false]);
-  for (let i = 1; i <= blocks; ++i) {
-    for (const node of nodes) {
-      await rpc(node.url, 'evm_setNextBlockTimestamp', [Number(genesis.timestamp) + 12 * i]);
+  for (const node of nodes) {
+    await rpc(node.url, 'evm_setAutomine', [false]);
+    for (let i = 1; i <= blocks; ++i) {
       await rpc(node.url, 'eth_sendTransaction', [
         {from: ACCOUNTS[0].address, to: ACCOUNTS[1].address, value: '0x' + i.toString(16)},
       ]);
+      await rpc(node.url, 'evm_mine', [Number(genesis.timestamp) + 12 * i]);
     }
+    await rpc(node.url, 'evm_setAutomine', [true]);
   }
 }
