@@ -312,12 +312,14 @@ TEST_CASE("time runs out", "[server]") {
 TEST_CASE("an idle connection gives its memory back and is served again", "[server]") {
     HttpServer server;
     HttpClient client(server.port());
-    for (int round = 0; round < 2; ++round) {
+    for (int round = 0; round < 3; ++round) {
         client.send(plain_post("hello"));
         const auto answer = client.read_answer();
         REQUIRE(answer);
         CHECK(answer->body == "hello");
-        CHECK(server.budget().used() != 0);
+        if (round != 0) {  // its second request: more may follow soon
+            CHECK(server.budget().used() != 0);
+        }
         CHECK(wait_until([&] { return server.budget().used() == 0; }));
     }
 }
