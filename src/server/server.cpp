@@ -77,7 +77,7 @@ class Server::Impl {
     Impl(runtime::Worker& worker, ServerState& state, const AccessRules& rules, Site& site,
          std::vector<Listener> listeners)
         : context_{worker, state, rules, site, HeadWriter(worker.clock)},
-          acceptors_group_(worker.io),
+          acceptors_(worker.io),
           sessions_(worker.io),
           empty_(worker.io) {
         empty_.set();
@@ -91,7 +91,9 @@ class Server::Impl {
 
     void start() {
         for (Door& door : doors_) {
-            acceptors_group_.spawn(accept_loop(door));
+            ++accept_loops_;
+            empty_.reset();
+            acceptors_.spawn(accept_loop(door));
         }
     }
 
@@ -143,6 +145,8 @@ class Server::Impl {
                 co_await runtime::sleep_until(context_.worker.io, later);
             }
         }
+        --accept_loops_;
+        note_if_empty();
     }
 
     // Accepts one waiting connection; an errno when there is none or it cannot be had.
@@ -183,7 +187,11 @@ class Server::Impl {
 
     void forget(Place place) {
         connections_.erase(place);
-        if (connections_.empty()) {
+        note_if_empty();
+    }
+
+    void note_if_empty() {
+        if (connections_.empty() && accept_loops_ == 0) {
             empty_.set();
         }
     }
@@ -192,7 +200,8 @@ class Server::Impl {
     std::list<Door> doors_;
     std::list<Connection> connections_;
     std::size_t turned_away_ = 0;
-    runtime::TaskGroup acceptors_group_;
+    std::size_t accept_loops_ = 0;
+    runtime::TaskGroup acceptors_;
     runtime::TaskGroup sessions_;
     runtime::Event empty_;
 };

@@ -29,7 +29,7 @@ class Server {
     void stop_accepting();
     // Closes the connections on which no byte of a request has arrived.
     void close_idle();
-    // True when no connection is left, false at the deadline.
+    // True when nothing is accepted any more and no connection is left, false at the deadline.
     runtime::Task<bool> drained(core::TimePoint deadline);
     // Ends all connections and what runs for them; drained() tells when that is done.
     void cut();

@@ -76,6 +76,10 @@ void Wire::set_deadline(core::TimePoint when) {
 
 void Wire::set_idle_deadline(core::TimePoint now, core::TimePoint when) {
     deadline_ = when;
+    if (!idled_before_) {
+        idled_before_ = true;
+        release_ = true;
+    }
     const bool release_first = !release_ && now + kKeepMemory < when;
     alarm_ = release_first ? Alarm::release_memory : Alarm::expire;
     arm(release_first ? now + kKeepMemory : when);

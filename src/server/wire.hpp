@@ -28,7 +28,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     // Reads end as `expired` from then on.
     void set_deadline(core::TimePoint when);
     // As set_deadline(), for a connection between two requests: its memory is given back to the
-    // pool if nothing arrives soon.
+    // pool if nothing arrives soon; the first time at once, as many connections carry one request.
     void set_idle_deadline(core::TimePoint now, core::TimePoint when);
     void clear_deadline() { disarm(); }
 
@@ -75,6 +75,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     core::TimePoint deadline_;
     Alarm alarm_ = Alarm::expire;
     bool release_ = true;  // a new connection needs no memory before it speaks
+    bool idled_before_ = false;
     bool expired_ = false;
     bool cut_ = false;
 };
