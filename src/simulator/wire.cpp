@@ -142,7 +142,7 @@ Wire to_wire(Reply reply, Framing framing, Crooked crooked) {
             reply.body.clear();
             break;
         case Crooked::redirect:
-            reply.status = 307;
+            reply = html_reply(307);
             reply.headers.emplace_back("Location", "http://127.0.0.1:9/elsewhere");
             break;
         case Crooked::odd_status:

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <limits>
 #include <poll.h>
 #include <stdexcept>
 #include <sys/prctl.h>
@@ -66,6 +67,8 @@ Process::Process(const std::vector<std::string>& argv, const Environment& more) 
         }
         dup2(out.ends[1], STDOUT_FILENO);
         dup2(err.ends[1], STDERR_FILENO);
+        // Asio's sockets are inherited: a listener of the test must not live on in the child.
+        close_range(3, std::numeric_limits<unsigned>::max(), 0);
         execve(argument_pointers[0], argument_pointers.data(), environment_pointers.data());
         _exit(127);
     }
