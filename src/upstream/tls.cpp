@@ -36,8 +36,9 @@ bool set_name(SSL* ssl, std::string name) {
         name.pop_back();
     }
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+    // Spelled out: the macro for it casts in the old style.
     return SSL_set1_host(ssl, name.c_str()) == 1 &&
-           SSL_set_tlsext_host_name(ssl, name.c_str()) == 1;
+           SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data()) == 1;
 }
 
 }  // namespace

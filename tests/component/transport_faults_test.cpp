@@ -277,6 +277,23 @@ TEST_CASE("an attempt that is cancelled ends at once and blames nobody") {
     CHECK((*slot)->sent_nothing());
 }
 
+TEST_CASE("a task group's cancellation ends an attempt as well") {
+    std::atomic<bool> asked = false;
+    ScriptedPeer peer([&](PeerConnection& connection, int) {
+        connection.read_request();
+        asked = true;
+        connection.wait_closed();
+    });
+    TransportFixture fixture(peer.port());
+    const auto slot = fixture.start({});
+    REQUIRE(fixture.drive([&] { return asked.load(); }));
+    fixture.tasks.cancel();
+    REQUIRE(fixture.drive([&] { return slot->has_value(); }));
+    CHECK((*slot)->cause() == Cause::connection_lost);
+    CHECK((*slot)->failure->origin == routing::TransportFailure::Origin::gateway);
+    REQUIRE(fixture.drive([&] { return fixture.tasks.running() == 0; }));
+}
+
 TEST_CASE("a reply for which there is no room is the gateway's own failure") {
     ScriptedPeer peer([](PeerConnection& connection, int) {
         connection.read_request();

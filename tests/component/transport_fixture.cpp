@@ -1,8 +1,5 @@
 #include "transport_fixture.hpp"
 
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
 #include <algorithm>
 #include <array>
 
@@ -57,7 +54,7 @@ runtime::Task<> attempt_task(TransportFixture& fixture, AttemptOptions options, 
 TransportFixture::TransportFixture(std::uint16_t port, upstream::TransportSettings settings,
                                    const std::function<void(config::Chain&)>& adjust,
                                    std::size_t max_buffered)
-    : budget(max_buffered), worker(0, clock, random, budget) {
+    : budget(max_buffered), worker(0, clock, random, budget), tasks(worker.io) {
     config::Chain chain;
     chain.name = "test";
     config::Upstream peer;
@@ -79,8 +76,7 @@ TransportFixture::~TransportFixture() = default;
 
 std::shared_ptr<std::optional<Outcome>> TransportFixture::start(AttemptOptions options) {
     auto slot = std::make_shared<std::optional<Outcome>>();
-    boost::asio::co_spawn(worker.io.get_executor(), attempt_task(*this, std::move(options), slot),
-                          boost::asio::detached);
+    tasks.spawn(attempt_task(*this, std::move(options), slot));
     return slot;
 }
 

@@ -1,6 +1,7 @@
 // A worker with a real transport, and ways to run attempts on it.
 #pragma once
 
+#include "runtime/task_group.hpp"
 #include "runtime/worker.hpp"
 #include "support/catch.hpp"
 #include "support/scripted_peer.hpp"
@@ -63,6 +64,7 @@ class TransportFixture {
     runtime::SystemRandom random;
     runtime::MemoryBudget budget;
     runtime::Worker worker;
+    runtime::TaskGroup tasks;
     std::vector<config::Chain> chains;
     std::unique_ptr<upstream::HttpTransport> transport;
     std::size_t most_buffered = 0;  // while rests were read
