@@ -1,10 +1,10 @@
 #include "app/admin_source.hpp"
 
+#include "server/status_json.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <utility>
-
-#include "server/status_json.hpp"
 
 namespace weir::app {
 

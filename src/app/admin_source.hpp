@@ -1,19 +1,19 @@
 // What the admin pages show, gathered from the parts of the daemon.
 #pragma once
 
-#include <atomic>
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/time.hpp"
 #include "runtime/ports.hpp"
 #include "server/admin.hpp"
 #include "server/state.hpp"
 #include "telemetry/metrics.hpp"
 #include "upstream/pool.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace weir::app {
 

@@ -1,11 +1,5 @@
 #include "app/commands.hpp"
 
-#include <string>
-#include <string_view>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "app/check.hpp"
 #include "app/daemon.hpp"
 #include "app/demo.hpp"
@@ -13,6 +7,12 @@
 #include "app/options.hpp"
 #include "app/version.hpp"
 #include "config/load.hpp"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace weir::app {
 namespace {

@@ -1,14 +1,13 @@
 #include "app/cpus.hpp"
 
+#include "core/hex.hpp"
+
 #include <algorithm>
 #include <fstream>
 #include <limits>
+#include <sched.h>
 #include <sstream>
 #include <string>
-
-#include <sched.h>
-
-#include "core/hex.hpp"
 
 namespace weir::app {
 namespace {

@@ -1,20 +1,5 @@
 #include "app/daemon.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdint>
-#include <thread>
-#include <utility>
-
-#include <boost/asio/as_tuple.hpp>
-#include <boost/asio/deferred.hpp>
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
-
-#include <csignal>
-#include <cstdlib>
-
 #include "app/admin_source.hpp"
 #include "app/cpus.hpp"
 #include "app/version.hpp"
@@ -30,6 +15,20 @@
 #include "telemetry/metrics.hpp"
 #include "upstream/http_transport.hpp"
 #include "upstream/poller.hpp"
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+#include <utility>
 
 namespace weir::app {
 namespace {
@@ -102,8 +101,8 @@ struct Daemon::Impl {
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     runtime::MemoryBudget budget;
-    Pools pools;         // one per chain, for all lanes
-    Contexts contexts;   // likewise
+    Pools pools;        // one per chain, for all lanes
+    Contexts contexts;  // likewise
     proxy::FilterTable filters;
     server::ServerState state;
     server::ServerState admin_state;
@@ -144,8 +143,8 @@ core::Result<void> Daemon::Impl::build() {
     }
     Lane& first = *lanes.front();
     source = std::make_unique<DaemonSource>(pools, metrics, state, clock, std::string(version()));
-    const server::Reach reach = admin_endpoint.is_loopback() ? server::Reach::loopback
-                                                             : server::Reach::network;
+    const server::Reach reach =
+        admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
     admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
     admin_server = std::make_unique<server::Server>(first.worker, admin_state, rules, *admin_site,
                                                     admin->take(0));
@@ -177,10 +176,10 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
 void Daemon::Impl::announce() {
     for (const config::Endpoint& endpoint : listeners->endpoints()) {
         log->write(config::LogLevel::info, "listening",
-                  {{"rpc", endpoint.to_string()},
-                   {"admin", admin_endpoint.to_string()},
-                   {"threads", static_cast<std::uint64_t>(lanes.size())},
-                   {"version", version()}});
+                   {{"rpc", endpoint.to_string()},
+                    {"admin", admin_endpoint.to_string()},
+                    {"threads", static_cast<std::uint64_t>(lanes.size())},
+                    {"version", version()}});
     }
 }
 
@@ -207,8 +206,7 @@ runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
     using Signals = net::basic_signal_set<runtime::Executor>;
     Signals signals(lanes.front()->worker.io.get_executor(), SIGTERM, SIGINT);
     for (int count = 1;; ++count) {
-        const auto [error, number] =
-            co_await signals.async_wait(net::as_tuple(net::deferred));
+        const auto [error, number] = co_await signals.async_wait(net::as_tuple(net::deferred));
         if (error) {
             co_return;
         }
@@ -219,7 +217,7 @@ runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
             co_return;
         }
         log->write(config::LogLevel::info, "draining",
-                  {{"signal", static_cast<std::int64_t>(number)}});
+                   {{"signal", static_cast<std::int64_t>(number)}});
         told_to_stop.set();
     }
 }
@@ -248,7 +246,7 @@ runtime::Task<> Daemon::Impl::live() {
     const bool drained = co_await every_lane_drained(last);
     if (!drained) {
         log->write(config::LogLevel::warn, "drain timeout: cutting what still runs",
-                  {{"connections", static_cast<std::uint64_t>(state.connections.taken())}});
+                   {{"connections", static_cast<std::uint64_t>(state.connections.taken())}});
         exit_code = 1;
         on_every_lane([](Lane& lane) { lane.server->cut(); });
         const core::TimePoint moment = clock.now() + std::chrono::seconds(1);
@@ -264,7 +262,7 @@ runtime::Task<> Daemon::Impl::live() {
     background.cancel();
     co_await background.join();
     log->write(config::LogLevel::info, "stopped",
-              {{"exit_code", static_cast<std::int64_t>(exit_code)}});
+               {{"exit_code", static_cast<std::int64_t>(exit_code)}});
     stop_lanes();
 }
 

@@ -1,12 +1,12 @@
 // The composition root: every object built once, in order; then run, drain, stop.
 #pragma once
 
+#include "config/config.hpp"
+#include "core/result.hpp"
+
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "config/config.hpp"
-#include "core/result.hpp"
 
 namespace weir::app {
 

@@ -1,15 +1,5 @@
 #include "app/demo.hpp"
 
-#include <chrono>
-#include <memory>
-#include <string>
-#include <thread>
-#include <utility>
-#include <vector>
-
-#include <boost/asio/executor_work_guard.hpp>
-#include <boost/asio/io_context.hpp>
-
 #include "app/check.hpp"
 #include "app/daemon.hpp"
 #include "runtime/ports.hpp"
@@ -17,6 +7,16 @@
 #include "simulator/chain.hpp"
 #include "simulator/provider.hpp"
 #include "simulator/script.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace weir::app {
 namespace {

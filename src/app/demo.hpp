@@ -1,9 +1,9 @@
 // `weir demo`: three simulated providers on loopback and the same daemon as `weir run` before them.
 #pragma once
 
-#include <ostream>
-
 #include "config/load.hpp"
+
+#include <ostream>
 
 namespace weir::app {
 

@@ -1,14 +1,14 @@
 #include "app/health.hpp"
 
-#include <chrono>
-#include <iostream>
-#include <string_view>
-
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/read.hpp>
 #include <boost/asio/write.hpp>
+
+#include <chrono>
+#include <iostream>
+#include <string_view>
 
 namespace weir::app {
 namespace {
@@ -29,8 +29,8 @@ struct Probe {
     error_code failure = net::error::timed_out;
 
     void start(const config::Endpoint& admin) {
-        request = "GET /readyz HTTP/1.1\r\nHost: " + admin.to_string() +
-                  "\r\nConnection: close\r\n\r\n";
+        request =
+            "GET /readyz HTTP/1.1\r\nHost: " + admin.to_string() + "\r\nConnection: close\r\n\r\n";
         // An address to listen on everywhere is reached by loopback.
         std::string host = admin.host;
         if (host == "0.0.0.0") {

@@ -1,9 +1,9 @@
 // `weir health`: is the daemon behind an admin address ready? For container health checks.
 #pragma once
 
-#include <string>
-
 #include "config/config.hpp"
+
+#include <string>
 
 namespace weir::app {
 

@@ -1,9 +1,9 @@
 // The command line to an exit code: 0 done, 1 runtime failure, 2 bad usage or configuration.
+#include "app/commands.hpp"
+
 #include <cstdlib>
 #include <exception>
 #include <iostream>
-
-#include "app/commands.hpp"
 
 int main(int argc, char** argv) {
     try {

@@ -1,16 +1,16 @@
 // How a request is told of: one log line, one update of the metrics.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "core/time.hpp"
 #include "proxy/assemble.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/services.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace weir::proxy {
 

@@ -1,18 +1,18 @@
 // What one call came to.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 #include "jsonrpc/reply.hpp"
 #include "proxy/gateway_error.hpp"
 #include "routing/snapshot.hpp"
 #include "runtime/buffer.hpp"
 #include "upstream/pool.hpp"
 #include "upstream/transport.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace weir::proxy {
 

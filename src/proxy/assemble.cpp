@@ -1,8 +1,8 @@
 #include "proxy/assemble.hpp"
 
-#include <algorithm>
-
 #include "jsonrpc/write.hpp"
+
+#include <algorithm>
 
 namespace weir::proxy {
 namespace {

@@ -1,14 +1,14 @@
 // Answers to the bytes of a response. What upstreams sent is spliced where it lies.
 #pragma once
 
+#include "proxy/answer.hpp"
+#include "proxy/exchange.hpp"
+#include "proxy/plan.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include "proxy/answer.hpp"
-#include "proxy/exchange.hpp"
-#include "proxy/plan.hpp"
 
 namespace weir::proxy {
 

@@ -1,13 +1,13 @@
 #include "proxy/attempt.hpp"
 
+#include "jsonrpc/value.hpp"
+#include "jsonrpc/write.hpp"
+#include "routing/classify.hpp"
+
 #include <array>
 #include <charconv>
 #include <functional>
 #include <utility>
-
-#include "jsonrpc/value.hpp"
-#include "jsonrpc/write.hpp"
-#include "routing/classify.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -84,11 +84,10 @@ Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::ui
     const std::optional<jsonrpc::Reply> own = http.reply;
     Judged judged = judge(plan, AttemptOutcome(std::move(http)));
     if (own && judged.verdict.cause != routing::Cause::bad_reply) {
-        judged.answer = own->is_error()
-                            ? Answer::received(Answer::Kind::rpc_error, own->error,
-                                               std::move(reply.body))
-                            : Answer::received(Answer::Kind::result, own->result,
-                                               std::move(reply.body));
+        judged.answer =
+            own->is_error()
+                ? Answer::received(Answer::Kind::rpc_error, own->error, std::move(reply.body))
+                : Answer::received(Answer::Kind::result, own->result, std::move(reply.body));
     }
     return judged;
 }
@@ -119,8 +118,8 @@ runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
 
 }  // namespace
 
-runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
-                                const CallPlan& plan, const AttemptOptions& options) {
+runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
+                                const AttemptOptions& options) {
     const std::uint64_t id = services.next_id++;
     const bool has_params = !options.params.empty();
     std::string head;

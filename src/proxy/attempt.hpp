@@ -1,11 +1,6 @@
 // One call to one upstream, once: sent, read, checked and judged. What follows is its caller's.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/chain_context.hpp"
@@ -13,6 +8,11 @@
 #include "proxy/services.hpp"
 #include "routing/verdict.hpp"
 #include "upstream/transport.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace weir::proxy {
 
@@ -36,8 +36,8 @@ struct Judged {
     std::string detail;  // for the log
 };
 
-runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
-                                const CallPlan& plan, const AttemptOptions& options);
+runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
+                                const AttemptOptions& options);
 
 // Tells health and metrics what an attempt came to.
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,

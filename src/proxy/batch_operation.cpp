@@ -1,10 +1,10 @@
 #include "proxy/batch_operation.hpp"
 
+#include "runtime/task_group.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <utility>
-
-#include "runtime/task_group.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -15,8 +15,8 @@ using Answers = std::vector<std::optional<Answer>>;
 constexpr std::size_t kSideBySide = 16;
 
 bool goes_in_order(const CallPlan& plan) {
-    return !plan.refusal && (plan.access() == routing::Access::write ||
-                             plan.access() == routing::Access::broadcast);
+    return !plan.refusal &&
+           (plan.access() == routing::Access::write || plan.access() == routing::Access::broadcast);
 }
 
 // The places of the calls still to be run; shared by the tasks that run them.

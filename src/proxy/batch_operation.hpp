@@ -1,13 +1,13 @@
 // The life of a batch: its reads side by side with a bound, its writes in order.
 #pragma once
 
-#include <optional>
-#include <span>
-#include <vector>
-
 #include "proxy/answer.hpp"
 #include "proxy/call_runner.hpp"
 #include "proxy/plan.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace weir::proxy {
 

@@ -1,13 +1,13 @@
 #include "proxy/call_runner.hpp"
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "core/hex.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/read_operation.hpp"
 #include "proxy/write_operation.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -42,8 +42,7 @@ runtime::Task<Answer> network_version(const RequestScope& scope, const CallPlan&
         co_return Answer::own_result(*known);
     }
     if (scope.chain.pool.is_fit_now()) {
-        Answer answer =
-            co_await run_read(scope, plan, "[]", LongReplies::buffer, std::nullopt);
+        Answer answer = co_await run_read(scope, plan, "[]", LongReplies::buffer, std::nullopt);
         if (answer.kind() == Answer::Kind::result) {
             const auto text = jsonrpc::plain_string(answer.json());
             if (text && core::parse_decimal(*text)) {
@@ -67,8 +66,8 @@ runtime::Task<Answer> run_local(const RequestScope& scope, const CallPlan& plan)
 }
 
 runtime::Task<Answer> make_filter(const RequestScope& scope, const CallPlan& plan) {
-    Answer answer = co_await run_read(scope, plan, plan.call->params, LongReplies::buffer,
-                                      std::nullopt);
+    Answer answer =
+        co_await run_read(scope, plan, plan.call->params, LongReplies::buffer, std::nullopt);
     if (answer.kind() != Answer::Kind::result || !answer.upstream) {
         co_return answer;
     }
@@ -96,8 +95,8 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     }
     const std::string params = '[' + filter->upstream_id + ']';
     if (plan.access() == Access::read_filter) {
-        Answer answer = co_await run_read(scope, plan, params, scope.long_replies,
-                                          filter->upstream);
+        Answer answer =
+            co_await run_read(scope, plan, params, scope.long_replies, filter->upstream);
         co_return answer;
     }
     if (plan.call->method == "eth_uninstallFilter") {
@@ -120,8 +119,8 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
             co_return answer;
         }
         case Access::read: {
-            Answer answer = co_await run_read(scope, plan, plan.call->params, scope.long_replies,
-                                              std::nullopt);
+            Answer answer =
+                co_await run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
             co_return answer;
         }
         case Access::make_filter: {

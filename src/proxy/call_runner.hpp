@@ -1,7 +1,6 @@
-// One planned call to its answer, whatever its kind: refused, known here, a read, a write, a filter.
+// One planned call to its answer, whatever its kind: refused, known here, a read, a write, a
+// filter.
 #pragma once
-
-#include <memory>
 
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
@@ -11,6 +10,8 @@
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
 #include "routing/snapshot.hpp"
+
+#include <memory>
 
 namespace weir::proxy {
 

@@ -1,15 +1,15 @@
 // What the whole process shares about one chain while it serves requests.
 #pragma once
 
-#include <atomic>
-#include <mutex>
-#include <optional>
-#include <string>
-
 #include "config/config.hpp"
 #include "routing/policy.hpp"
 #include "routing/snapshot.hpp"
 #include "upstream/pool.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <optional>
+#include <string>
 
 namespace weir::proxy {
 

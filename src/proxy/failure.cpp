@@ -41,8 +41,8 @@ GatewayError rate_limited(std::string_view chain, core::Duration wait) {
         make(ErrorType::rate_limited, "429 Too Many Requests: every upstream of chain " +
                                           std::string(chain) + " is rate limited; retry in " +
                                           std::to_string(seconds) + " s");
-    error.extra_data = R"("status":429,"scope":"upstream","retryAfterMs":)" +
-                       std::to_string(milliseconds);
+    error.extra_data =
+        R"("status":429,"scope":"upstream","retryAfterMs":)" + std::to_string(milliseconds);
     error.retry_after_seconds = static_cast<unsigned>(seconds);
     return error;
 }

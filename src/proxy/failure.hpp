@@ -1,24 +1,24 @@
 // From how the attempts of a call ended to the one error its client sees. Pure.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "config/config.hpp"
 #include "core/time.hpp"
 #include "proxy/gateway_error.hpp"
 #include "routing/select.hpp"
 #include "routing/verdict.hpp"
 
+#include <optional>
+#include <string_view>
+
 namespace weir::proxy {
 
 // What is known when nobody is left to ask.
 struct Ending {
-    std::optional<routing::Cause> last_cause;    // of the attempts made
-    std::optional<routing::NoUpstream> nobody;   // why no further upstream was chosen
-    bool at_capacity = false;                    // one was left out for its in-flight cap
-    bool out_of_time = false;                    // the request's deadline has passed
-    std::optional<core::TimePoint> available_at; // when a rate limit ends
+    std::optional<routing::Cause> last_cause;     // of the attempts made
+    std::optional<routing::NoUpstream> nobody;    // why no further upstream was chosen
+    bool at_capacity = false;                     // one was left out for its in-flight cap
+    bool out_of_time = false;                     // the request's deadline has passed
+    std::optional<core::TimePoint> available_at;  // when a rate limit ends
 };
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now);

@@ -1,11 +1,10 @@
 #include "proxy/filter_table.hpp"
 
 #include <array>
-#include <system_error>
-#include <utility>
-
 #include <cerrno>
 #include <sys/random.h>
+#include <system_error>
+#include <utility>
 
 namespace weir::proxy {
 namespace {

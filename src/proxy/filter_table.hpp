@@ -2,6 +2,9 @@
 // from one upstream never reaches another.
 #pragma once
 
+#include "core/time.hpp"
+#include "routing/snapshot.hpp"
+
 #include <cstddef>
 #include <list>
 #include <mutex>
@@ -9,9 +12,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-
-#include "core/time.hpp"
-#include "routing/snapshot.hpp"
 
 namespace weir::proxy {
 

@@ -1,8 +1,8 @@
 #include "proxy/gateway_error.hpp"
 
-#include <array>
-
 #include "jsonrpc/write.hpp"
+
+#include <array>
 
 namespace weir::proxy {
 namespace {

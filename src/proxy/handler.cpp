@@ -1,16 +1,16 @@
 #include "proxy/handler.hpp"
 
-#include <array>
-#include <optional>
-#include <span>
-#include <string>
-#include <utility>
-
 #include "proxy/account.hpp"
 #include "proxy/assemble.hpp"
 #include "proxy/batch_operation.hpp"
 #include "proxy/call_runner.hpp"
 #include "proxy/long_result.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -99,11 +99,9 @@ runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink
         append_error_reply(body, {}, error);
         const std::array<std::string_view, 1> pieces{body};
         co_await sink.send(head, pieces);
-        account(services_, chain.context,
-                {.request = request,
-                 .head = head,
-                 .items = {},
-                 .failure = traits_of(error.type).name});
+        account(
+            services_, chain.context,
+            {.request = request, .head = head, .items = {}, .failure = traits_of(error.type).name});
         co_return;
     }
     if (parsed->is_batch) {

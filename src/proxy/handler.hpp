@@ -1,17 +1,17 @@
 // One request's life, phase by phase: parse, plan, run, assemble, respond, account.
 #pragma once
 
-#include <memory>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "config/config.hpp"
 #include "jsonrpc/request.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/services.hpp"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace weir::proxy {
 

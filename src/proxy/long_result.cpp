@@ -1,10 +1,10 @@
 #include "proxy/long_result.hpp"
 
+#include "jsonrpc/write.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
-
-#include "jsonrpc/write.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -22,8 +22,8 @@ std::string_view result_part(const jsonrpc::Envelope& seen, std::string_view byt
 
 bool is_broken(const jsonrpc::EnvelopeScanner& scanner) {
     const jsonrpc::Envelope& seen = scanner.envelope();
-    return scanner.state() == State::broken || (seen.error && !seen.error_is_null &&
-                                                seen.error->closed());
+    return scanner.state() == State::broken ||
+           (seen.error && !seen.error_is_null && seen.error->closed());
 }
 
 }  // namespace

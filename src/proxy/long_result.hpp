@@ -1,12 +1,12 @@
 // Passes a long result on as it arrives, checked while it passes.
 #pragma once
 
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/services.hpp"
+
+#include <string_view>
 
 namespace weir::proxy {
 

@@ -1,8 +1,8 @@
 #include "proxy/plan.hpp"
 
-#include <string>
-
 #include "jsonrpc/value.hpp"
+
+#include <string>
 
 namespace weir::proxy {
 namespace {
@@ -51,15 +51,14 @@ CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules) {
                               "the method " + method + " is denied on chain " +
                                   std::string(rules.chain) + " by the gateway's policy");
     } else if (access == Access::subscribe) {
-        plan.refusal = refuse(ErrorType::method_denied,
-                              "the method " + method +
-                                  " needs a WebSocket; over HTTP use a filter or poll");
-    } else if (call.is_notification() &&
-               (access == Access::write || access == Access::broadcast ||
-                access == Access::poll_filter)) {
-        plan.refusal = refuse(ErrorType::invalid_request,
-                              "the method " + method +
-                                  " is not sent without an id: its outcome could not be told");
+        plan.refusal =
+            refuse(ErrorType::method_denied,
+                   "the method " + method + " needs a WebSocket; over HTTP use a filter or poll");
+    } else if (call.is_notification() && (access == Access::write || access == Access::broadcast ||
+                                          access == Access::poll_filter)) {
+        plan.refusal = refuse(
+            ErrorType::invalid_request,
+            "the method " + method + " is not sent without an id: its outcome could not be told");
     } else if (access == Access::read) {
         plan.wants_pending = names_pending(*plan.traits, call.params);
     }

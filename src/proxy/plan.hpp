@@ -1,13 +1,13 @@
 // What is to be done with each call of a request. Pure.
 #pragma once
 
-#include <optional>
-#include <string_view>
-
 #include "jsonrpc/request.hpp"
 #include "proxy/gateway_error.hpp"
 #include "routing/methods.hpp"
 #include "routing/policy.hpp"
+
+#include <optional>
+#include <string_view>
 
 namespace weir::proxy {
 

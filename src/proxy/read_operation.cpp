@@ -1,10 +1,10 @@
 #include "proxy/read_operation.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "proxy/write_upstream.hpp"
 #include "runtime/event.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -79,8 +79,7 @@ runtime::Task<Answer> ReadOperation::run() {
             answer_->attempts = attempts_;
             co_return std::move(*answer_);
         }
-        const core::TimePoint resume =
-            now + pause_after(attempts_, services_.worker.random.next());
+        const core::TimePoint resume = now + pause_after(attempts_, services_.worker.random.next());
         if (!may_pause_and_retry(resume)) {
             co_return give_up(now);
         }
@@ -134,10 +133,9 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
         return tried_.test(*only_) ? std::nullopt : only_;
     }
     const routing::Need need{.method = plan_.call->method, .traits = plan_.traits};
-    const auto picked =
-        plan_.wants_pending
-            ? write_upstream(chain_, *snapshot_, need, tried_, now)
-            : routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
+    const auto picked = plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
+                                            : routing::select(*snapshot_, need, tried_, now,
+                                                              services_.worker.random.next());
     if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *upstream;
     }

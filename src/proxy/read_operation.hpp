@@ -2,10 +2,6 @@
 // answer, the last attempt or the deadline.
 #pragma once
 
-#include <list>
-#include <memory>
-#include <optional>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/attempt.hpp"
@@ -15,6 +11,10 @@
 #include "proxy/services.hpp"
 #include "routing/select.hpp"
 #include "runtime/task_group.hpp"
+
+#include <list>
+#include <memory>
+#include <optional>
 
 namespace weir::proxy {
 

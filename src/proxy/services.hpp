@@ -1,12 +1,12 @@
 // What every operation of one worker works with.
 #pragma once
 
-#include <cstdint>
-
 #include "runtime/worker.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "upstream/transport.hpp"
+
+#include <cstdint>
 
 namespace weir::proxy {
 

@@ -1,11 +1,11 @@
 #include "proxy/write_operation.hpp"
 
-#include <string>
-#include <utility>
-
 #include "proxy/attempt.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/write_upstream.hpp"
+
+#include <string>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -97,7 +97,7 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
             ending.available_at = services.worker.clock.now() + *judged.verdict.retry_after;
         }
         if (judged.answer) {
-            judged.answer->upstream = *upstream;
+            judged.answer->upstream = upstream;
         }
         if (may_go_elsewhere(plan, judged)) {
             last_refusal = std::move(judged.answer);
@@ -114,9 +114,9 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
     if (!ending.available_at && ending.nobody) {
         ending.available_at = ending.nobody->available_at;
     }
-    Answer answer = last_refusal ? std::move(*last_refusal)
-                                 : Answer::failed(error_of(ending, chain.config,
-                                                           services.worker.clock.now()));
+    Answer answer =
+        last_refusal ? std::move(*last_refusal)
+                     : Answer::failed(error_of(ending, chain.config, services.worker.clock.now()));
     answer.attempts = attempts;
     co_return answer;
 }

@@ -2,15 +2,15 @@
 // certain that nothing was carried out.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
 
 namespace weir::proxy {
 

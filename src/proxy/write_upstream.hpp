@@ -2,11 +2,11 @@
 // broadcasts.
 #pragma once
 
-#include <variant>
-
 #include "core/time.hpp"
 #include "proxy/chain_context.hpp"
 #include "routing/select.hpp"
+
+#include <variant>
 
 namespace weir::proxy {
 

@@ -1,12 +1,12 @@
 #include "server/status_json.hpp"
 
+#include "jsonrpc/value.hpp"
+
 #include <array>
 #include <charconv>
 #include <chrono>
 #include <concepts>
 #include <string_view>
-
-#include "jsonrpc/value.hpp"
 
 namespace weir::server {
 namespace {

@@ -1,15 +1,15 @@
 // The JSON of /api/status. Pure.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "chain/observation.hpp"
 #include "core/time.hpp"
 #include "routing/snapshot.hpp"
 #include "upstream/pool.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace weir::server {
 

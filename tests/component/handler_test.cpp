@@ -1,21 +1,21 @@
 // The request's life over scripted upstreams: what each call came to, and who was asked how often.
 #include "proxy/handler.hpp"
 
+#include "proxy/account.hpp"
+#include "routing/methods.hpp"
+#include "support/catch.hpp"
+#include "support/recording_sink.hpp"
+#include "support/scripted_transport.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
 #include <chrono>
 #include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
-
-#include "proxy/account.hpp"
-#include "routing/methods.hpp"
-#include "support/catch.hpp"
-#include "support/recording_sink.hpp"
-#include "support/scripted_transport.hpp"
 
 using namespace weir;
 using namespace weir::test;
@@ -60,8 +60,8 @@ telemetry::MetricsLayout make_layout(const config::Config& config) {
     return layout;
 }
 
-runtime::Task<> run_one(proxy::Handler& handler, proxy::ClientRequest request,
-                        RecordingSink& sink, bool& done) {
+runtime::Task<> run_one(proxy::Handler& handler, proxy::ClientRequest request, RecordingSink& sink,
+                        bool& done) {
     co_await handler.handle(request, sink);
     done = true;
 }
@@ -73,14 +73,11 @@ struct Fixture {
         for (std::size_t i = 0; i < upstreams; ++i) {
             transport.on(i, result("\"from " + std::to_string(i) + '"'));
             pool->observe_chain_id(i, 1, now);
-            pool->observe_head(i, {.latest = {100, "0xaa"},
-                                   .parent_hash = "0xbb",
-                                   .timestamp = 0,
-                                   .at = now});
+            pool->observe_head(
+                i, {.latest = {100, "0xaa"}, .parent_hash = "0xbb", .timestamp = 0, .at = now});
         }
         pools.push_back(std::move(pool));
-        contexts.push_back(
-            std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0]));
+        contexts.push_back(std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0]));
         handler = std::make_unique<proxy::Handler>(config, services, contexts, filters);
     }
 
@@ -186,8 +183,7 @@ TEST_CASE("an error that no rule knows and a revert are answers: one attempt, by
         Reaction reaction;
         reaction.body = R"({"id":{id},"jsonrpc":"2.0","error":)" + std::string(error) + '}';
         f.transport.on(0, reaction);
-        const RecordingSink sink =
-            f.ask(call("1", "eth_call", R"([{"to":"0x1"},"latest"])"));
+        const RecordingSink sink = f.ask(call("1", "eth_call", R"([{"to":"0x1"},"latest"])"));
         CHECK(sink.body == R"({"jsonrpc":"2.0","id":1,"error":)" + std::string(error) + '}');
         CHECK(sink.head.status == 200);
         CHECK(f.transport.sent.size() == 1);
@@ -293,8 +289,7 @@ TEST_CASE("a write goes to the next upstream only when nothing was sent or nothi
           R"({"jsonrpc":"2.0","id":1,"result":"from 1"})");
     Fixture g(2);
     g.transport.on(0, rpc_error(-32601, "the method anvil_mine does not exist/is not available"));
-    CHECK(g.ask(call("1", "anvil_mine")).body ==
-          R"({"jsonrpc":"2.0","id":1,"result":"from 1"})");
+    CHECK(g.ask(call("1", "anvil_mine")).body == R"({"jsonrpc":"2.0","id":1,"result":"from 1"})");
     Fixture h(2);
     h.transport.on(0, rpc_error(-32601, "the method eth_sendRawTransaction does not exist"));
     CHECK(h.ask(call("1", "eth_sendRawTransaction", R"(["0x01"])")).body.find("-32601") !=

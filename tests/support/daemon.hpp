@@ -2,8 +2,8 @@
 #pragma once
 
 #include "support/process.hpp"
-#include "support/temporary_file.hpp"
 #include "support/raw_client.hpp"
+#include "support/temporary_file.hpp"
 #include "support/wait.hpp"
 
 #include <string>

@@ -1,11 +1,11 @@
 // A ResponseSink that keeps what it is given.
 #pragma once
 
+#include "proxy/exchange.hpp"
+
 #include <span>
 #include <string>
 #include <string_view>
-
-#include "proxy/exchange.hpp"
 
 namespace weir::test {
 

@@ -1,10 +1,10 @@
 #include "support/scripted_transport.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "jsonrpc/value.hpp"
 #include "runtime/event.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace weir::test {
 namespace {
@@ -75,8 +75,7 @@ Reaction rpc_error(int code, std::string message) {
     return reaction;
 }
 
-runtime::Task<upstream::TransportResult> ScriptedTransport::send(
-    const upstream::Attempt& attempt) {
+runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream::Attempt& attempt) {
     Sent message{.upstream = attempt.upstream, .body = {}, .connection = attempt.connection};
     for (const std::string_view piece : attempt.body) {
         message.body += piece;

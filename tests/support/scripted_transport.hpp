@@ -1,15 +1,15 @@
 // A Transport whose upstreams answer as a test says, without a socket.
 #pragma once
 
+#include "core/time.hpp"
+#include "runtime/worker.hpp"
+#include "upstream/transport.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
 #include <vector>
-
-#include "core/time.hpp"
-#include "runtime/worker.hpp"
-#include "upstream/transport.hpp"
 
 namespace weir::test {
 
@@ -18,9 +18,9 @@ struct Reaction {
     int status = 200;
     std::string body;  // `{id}` stands for the id that was sent
     core::Duration delay{};
-    bool lost = false;     // the connection breaks after the message was sent
-    bool refused = false;  // no connection: nothing was sent
-    bool hangs = false;    // until the deadline or cancellation
+    bool lost = false;        // the connection breaks after the message was sent
+    bool refused = false;     // no connection: nothing was sent
+    bool hangs = false;       // until the deadline or cancellation
     std::size_t piece = 0;    // of a long reply: bytes per read
     bool breaks_off = false;  // a long reply ends early
     std::string retry_after;

@@ -1,10 +1,9 @@
 #include "support/temporary_file.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <stdexcept>
+#include <unistd.h>
 
 namespace weir::test {
 

@@ -1,9 +1,9 @@
 #include "proxy/filter_table.hpp"
 
-#include <set>
-
 #include "core/hex.hpp"
 #include "support/catch.hpp"
+
+#include <set>
 
 using namespace weir;
 using proxy::FilterTable;

@@ -1,8 +1,8 @@
 #include "runtime/buffer.hpp"
 
-#include <string>
-
 #include "support/catch.hpp"
+
+#include <string>
 
 using namespace weir::runtime;
 

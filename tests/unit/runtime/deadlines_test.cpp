@@ -1,13 +1,13 @@
 #include "runtime/deadlines.hpp"
 
+#include "support/catch.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <random>
 #include <vector>
-
-#include "support/catch.hpp"
 
 using namespace weir;
 using namespace std::chrono_literals;

@@ -1,11 +1,11 @@
 #include "runtime/task_group.hpp"
 
-#include <chrono>
+#include "support/catch.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 
-#include "support/catch.hpp"
+#include <chrono>
 
 using namespace weir::runtime;
 using namespace std::chrono_literals;
