@@ -25,6 +25,9 @@ bool is_token_char(char c) {
            (c != '\0' && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
 }
 
+// A method comes first; a lone CR may be half of the empty line before a request.
+bool may_begin(std::string_view bytes) { return is_token_char(bytes.front()) || bytes == "\r"; }
+
 bool is_safe_id(std::string_view id) {
     return !id.empty() && id.size() <= kMaxRequestId &&
            std::all_of(id.begin(), id.end(), [](char c) {
@@ -302,6 +305,9 @@ HeadScanner::State HeadScanner::advance(std::string_view bytes) {
     if (lines_ == 0 && begin_ == 0 && bytes.starts_with("\r\n")) {
         begin_ = line_ = scanned_ = 2;  // RFC 9112, 2.2: one empty line before a request is ignored
     }
+    if (lines_ == 0 && bytes.size() > begin_ && !may_begin(bytes.substr(begin_))) {
+        return refuse(malformed("this is not HTTP"));
+    }
     for (;;) {
         const std::size_t end = bytes.find('\n', scanned_);
         if (end == std::string_view::npos) {
@@ -321,15 +327,11 @@ HeadScanner::State HeadScanner::advance(std::string_view bytes) {
         }
     }
     scanned_ = bytes.size();
-    if (lines_ == 0 && bytes.size() > begin_ && bytes[begin_] != '\r' &&
-        !is_token_char(bytes[begin_])) {
-        return refuse(malformed("this is not HTTP"));
-    }
     return judge_unfinished(bytes.size());
 }
 
 HeadScanner::State HeadScanner::judge_unfinished(std::size_t size) {
-    if (lines_ == 0 && size - begin_ > kMaxRequestLine) {
+    if (lines_ == 0 && size - begin_ > kMaxRequestLine + 1) {  // its CR may be here
         return refuse(malformed("the request line is too long", 414));
     }
     if (size - begin_ > max_header_) {

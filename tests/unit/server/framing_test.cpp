@@ -3,7 +3,11 @@
 #include "server/request_head.hpp"
 #include "support/catch.hpp"
 #include "support/framing_cases.hpp"
+#include "support/request_oracle.hpp"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -144,4 +148,17 @@ TEST_CASE("only safe request ids are kept") {
     CHECK(kept("a\"b").empty());
     CHECK(kept("\xc3\xa4").empty());
     CHECK(kept("").empty());
+}
+
+TEST_CASE("the fuzzer's corpus of requests") {
+    std::size_t seen = 0;
+    const std::filesystem::path corpus = WEIR_SOURCE_DIR "/tests/fuzz/corpus/http_request";
+    for (const auto& entry : std::filesystem::directory_iterator(corpus)) {
+        INFO(entry.path());
+        std::ifstream file(entry.path(), std::ios::binary);
+        const std::string input(std::istreambuf_iterator<char>(file), {});
+        CHECK(test::request_complaint(input).empty());
+        ++seen;
+    }
+    CHECK(seen != 0);
 }
