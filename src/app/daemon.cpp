@@ -116,7 +116,8 @@ struct Daemon::Impl {
     config::Endpoint admin_endpoint;
     std::unique_ptr<upstream::Poller> poller;  // likewise
     int exit_code = 0;
-    bool ending_now = false;  // by a second signal
+    bool ending_now = false;      // by a second signal
+    bool left_suspended = false;  // requests that a cut did not end: they wait for an upstream
 };
 
 core::Result<void> Daemon::Impl::build() {
@@ -252,8 +253,8 @@ runtime::Task<> Daemon::Impl::live() {
         exit_code = 1;
         on_every_lane([](Lane& lane) { lane.server->cut(); });
         const core::TimePoint moment = clock.now() + std::chrono::seconds(1);
-        const bool cut = co_await every_lane_drained(moment);
-        static_cast<void>(cut);
+        const bool ended = co_await every_lane_drained(moment);
+        left_suspended = !ended;
     }
     co_await poller->stop();
     admin_server->stop_accepting();
@@ -283,8 +284,8 @@ int Daemon::Impl::run() {
     }
     lanes.front()->worker.io.run();
     threads.clear();
-    if (ending_now) {
-        // Nothing was waited for, so what is suspended cannot be taken down in order; the log can.
+    if (ending_now || left_suspended) {
+        // What is still suspended cannot be taken down in order; the log can.
         log.reset();
         std::_Exit(1);
     }
