@@ -79,6 +79,7 @@ struct Lane {
 struct Daemon::Impl {
     explicit Impl(config::Config settings)
         : config(std::move(settings)),
+          secrets(config.secrets),
           log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
           metrics(layout_of(config)),
           budget(config.server.max_buffered),
@@ -99,6 +100,7 @@ struct Daemon::Impl {
     const config::Config config;
     runtime::SystemClock clock;
     runtime::SystemRandom random;
+    const telemetry::PieceRedactor secrets;  // for errors that providers made
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     runtime::MemoryBudget budget;
@@ -166,7 +168,7 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
     }
     lane->transport = std::move(*transport);
     lane->services = std::make_unique<proxy::Services>(
-        proxy::Services{lane->worker, *lane->transport, *log, metrics});
+        proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets});
     lane->handler = std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters);
     lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
     lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
