@@ -78,6 +78,7 @@ struct Lane {
 struct Daemon::Impl {
     explicit Impl(config::Config settings)
         : config(std::move(settings)),
+          secrets(config.secrets),
           log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
           metrics(layout_of(config)),
           budget(config.server.max_buffered),
@@ -98,6 +99,7 @@ struct Daemon::Impl {
     const config::Config config;
     runtime::SystemClock clock;
     runtime::SystemRandom random;
+    const telemetry::PieceRedactor secrets;  // for errors that providers made
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     runtime::MemoryBudget budget;
@@ -115,7 +117,8 @@ struct Daemon::Impl {
     config::Endpoint admin_endpoint;
     std::unique_ptr<upstream::Poller> poller;  // likewise
     int exit_code = 0;
-    bool ending_now = false;  // by a second signal
+    bool ending_now = false;      // by a second signal
+    bool left_suspended = false;  // requests that a cut did not end: they wait for an upstream
 };
 
 core::Result<void> Daemon::Impl::build() {
@@ -164,7 +167,7 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
     }
     lane->transport = std::move(*transport);
     lane->services = std::make_unique<proxy::Services>(
-        proxy::Services{lane->worker, *lane->transport, *log, metrics});
+        proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets});
     lane->handler = std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters);
     lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
     lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
@@ -250,8 +253,8 @@ runtime::Task<> Daemon::Impl::live() {
         exit_code = 1;
         on_every_lane([](Lane& lane) { lane.server->cut(); });
         const core::TimePoint moment = clock.now() + std::chrono::seconds(1);
-        const bool cut = co_await every_lane_drained(moment);
-        static_cast<void>(cut);
+        const bool ended = co_await every_lane_drained(moment);
+        left_suspended = !ended;
     }
     co_await poller->stop();
     admin_server->stop_accepting();
@@ -281,8 +284,8 @@ int Daemon::Impl::run() {
     }
     lanes.front()->worker.io.run();
     threads.clear();
-    if (ending_now) {
-        // Nothing was waited for, so what is suspended cannot be taken down in order; the log can.
+    if (ending_now || left_suspended) {
+        // What is still suspended cannot be taken down in order; the log can.
         log.reset();
         std::_Exit(1);
     }

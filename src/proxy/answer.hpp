@@ -41,6 +41,12 @@ class Answer {
         answer.own_ = std::move(json);
         return answer;
     }
+    // An upstream's error of which something had to be replaced.
+    static Answer masked_error(std::string json) {
+        Answer answer(Kind::rpc_error);
+        answer.own_ = std::move(json);
+        return answer;
+    }
     static Answer failed(GatewayError error) {
         Answer answer(Kind::gateway_error);
         answer.error_ = std::make_unique<GatewayError>(std::move(error));

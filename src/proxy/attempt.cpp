@@ -77,7 +77,21 @@ Judged judge(const CallPlan& plan, const AttemptOutcome& outcome) {
     return judged;
 }
 
-Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::uint64_t id) {
+// The error as the client may see it: a provider may quote a piece of its key or URL.
+Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view error,
+                    runtime::Buffer body) {
+    std::string scratch;
+    const std::string_view shown = secrets.apply(error, scratch);
+    if (shown.data() == error.data()) {
+        return Answer::received(Answer::Kind::rpc_error, error, std::move(body));
+    }
+    // A piece may have stood where it is no text: in a number, across two members.
+    return Answer::masked_error(jsonrpc::is_valid(shown) ? std::string(shown)
+                                                         : R"({"code":-32000,"message":"***"})");
+}
+
+Judged judge_whole(const Services& services, const CallPlan& plan, upstream::TransportReply reply,
+                   std::uint64_t id) {
     HttpReply http{.head = std::move(reply.head),
                    .reply = own_reply(reply.body.bytes(), id),
                    .body = reply.body.bytes()};
@@ -86,7 +100,7 @@ Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::ui
     if (own && judged.verdict.cause != routing::Cause::bad_reply) {
         judged.answer =
             own->is_error()
-                ? Answer::received(Answer::Kind::rpc_error, own->error, std::move(reply.body))
+                ? passed_error(services.secrets, own->error, std::move(reply.body))
                 : Answer::received(Answer::Kind::result, own->result, std::move(reply.body));
     }
     return judged;
@@ -113,7 +127,7 @@ runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
             co_return judge(plan, outcome);
         }
     }
-    co_return judge_whole(plan, std::move(reply), id);
+    co_return judge_whole(services, plan, std::move(reply), id);
 }
 
 }  // namespace

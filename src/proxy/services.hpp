@@ -4,6 +4,7 @@
 #include "runtime/worker.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
+#include "telemetry/redact.hpp"
 #include "upstream/transport.hpp"
 
 #include <cstdint>
@@ -16,6 +17,7 @@ struct Services {
     upstream::Transport& transport;
     telemetry::Log& log;
     telemetry::Metrics& metrics;
+    const telemetry::PieceRedactor& secrets;
     std::uint64_t next_id = 1;
 };
 

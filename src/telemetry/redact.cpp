@@ -99,20 +99,24 @@ std::set<std::string> forms_of(const std::string& secret) {
     return forms;
 }
 
+// Those of all secrets that are long enough to be looked for.
+std::set<std::string> forms_of_all(const std::vector<core::Secret>& secrets) {
+    std::set<std::string> all;
+    for (const core::Secret& secret : secrets) {
+        if (secret.reveal().size() >= Redactor::kShortest) {
+            all.merge(forms_of(secret.reveal()));
+        }
+    }
+    std::erase_if(all, [](const std::string& form) { return form.size() < Redactor::kShortest; });
+    return all;
+}
+
 }  // namespace
 
 Redactor::Redactor(const std::vector<core::Secret>& secrets) {
     shift_.fill(static_cast<std::uint8_t>(kShortest - 1));
-    std::set<std::string> all;
-    for (const core::Secret& secret : secrets) {
-        if (secret.reveal().size() >= kShortest) {
-            all.merge(forms_of(secret.reveal()));
-        }
-    }
-    for (const std::string& form : all) {
-        if (form.size() >= kShortest) {
-            add(form);
-        }
+    for (const std::string& form : forms_of_all(secrets)) {
+        add(form);
     }
 }
 
@@ -172,6 +176,38 @@ std::string_view Redactor::apply(std::string_view text, std::string& scratch) co
         scratch += text.substr(shown, masked.begin - shown);
         scratch += kMask;
         shown = masked.end;
+    }
+    scratch += text.substr(shown);
+    return scratch;
+}
+
+PieceRedactor::PieceRedactor(const std::vector<core::Secret>& secrets) {
+    for (const std::string& form : forms_of_all(secrets)) {
+        for (std::size_t i = 0; i + Redactor::kShortest <= form.size(); ++i) {
+            pieces_.insert(form.substr(i, Redactor::kShortest));
+        }
+    }
+}
+
+std::string_view PieceRedactor::apply(std::string_view text, std::string& scratch) const {
+    scratch.clear();
+    std::string window;
+    std::size_t shown = 0;   // the text up to here is in `scratch`, masked
+    std::size_t masked = 0;  // the text up to here is part of a piece
+    for (std::size_t at = 0; !pieces_.empty() && at + Redactor::kShortest <= text.size(); ++at) {
+        window = text.substr(at, Redactor::kShortest);
+        if (!pieces_.contains(window)) {
+            continue;
+        }
+        if (at >= masked) {
+            scratch += text.substr(shown, at - shown);
+            scratch += kMask;
+        }
+        masked = at + Redactor::kShortest;
+        shown = masked;
+    }
+    if (shown == 0) {
+        return text;
     }
     scratch += text.substr(shown);
     return scratch;

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 namespace weir::telemetry {
@@ -44,6 +45,19 @@ class Redactor {
     std::array<std::uint8_t, kBlocks> shift_{};
     std::array<std::vector<std::uint32_t>, kBlocks> ends_with_;  // places in forms_
     std::vector<std::string> forms_;
+};
+
+// Replaces every piece of kShortest bytes or more of a secret, in each of its forms: for texts that
+// a provider made, who may quote a part of a key. Immutable; any thread. Slower than Redactor.
+class PieceRedactor {
+  public:
+    explicit PieceRedactor(const std::vector<core::Secret>& secrets);
+
+    // As Redactor::apply().
+    std::string_view apply(std::string_view text, std::string& scratch) const;
+
+  private:
+    std::unordered_set<std::string> pieces_;  // every kShortest bytes that stand together
 };
 
 }  // namespace weir::telemetry

@@ -116,7 +116,8 @@ struct Fixture {
     ScriptedTransport transport{worker};
     telemetry::Log log{{.level = config::LogLevel::off, .format = config::LogFormat::json}, {}};
     telemetry::Metrics metrics{make_layout(config)};
-    proxy::Services services{worker, transport, log, metrics};
+    telemetry::PieceRedactor secrets{{}};
+    proxy::Services services{worker, transport, log, metrics, secrets};
     std::vector<std::unique_ptr<upstream::Pool>> pools;
     std::vector<std::unique_ptr<proxy::ChainContext>> contexts;
     proxy::FilterTable filters;

@@ -64,6 +64,37 @@ TEST_CASE("a secret is replaced in every form") {
     }
 }
 
+TEST_CASE("pieces of a secret are replaced where a provider quotes them") {
+    const PieceRedactor redactor(
+        {Secret("abcdefghijklmnop"), Secret("wo/rds \"here"), Secret("short")});
+    struct Case {
+        std::string text;
+        std::string expected;
+    };
+    const std::vector<Case> cases = {
+        {"", ""},
+        {"nothing", "nothing"},
+        {"key abcdefghijklmnop.", "key ***."},
+        {"key ijklmnop...", "key ***..."},
+        {"key abcdefg...", "key abcdefg..."},  // seven
+        {"abcdefgh-ijklmnop", "***-***"},
+        {"abcdefghijklmnopabcdefgh!", "******!"},
+        {"xabcdefghix", "x***x"},
+        {"short", "short"},
+        {R"({"message":"bad wo\/rds \"he"})", R"({"message":"bad ***"})"},
+        {"wo%2Frds%20%22here", "***"},
+    };
+    for (const Case& c : cases) {
+        CAPTURE(c.text);
+        std::string scratch;
+        CHECK(redactor.apply(c.text, scratch) == c.expected);
+    }
+    std::string scratch;
+    const std::string clean = "a clean text";
+    CHECK(redactor.apply(clean, scratch).data() == clean.data());
+    CHECK(PieceRedactor({}).apply(clean, scratch).data() == clean.data());
+}
+
 TEST_CASE("text without a secret is not copied") {
     std::string scratch;
     const Redactor redactor({Secret("s3cr3t-key")});
