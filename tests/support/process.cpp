@@ -113,6 +113,8 @@ void Process::collect(int out, int err) {
             texts[i]->append(piece.data(), static_cast<std::size_t>(size));
         }
     }
+    const std::lock_guard lock(mutex_);
+    output_ended_ = true;
 }
 
 void Process::signal(int number) const {
@@ -130,8 +132,13 @@ bool Process::has_ended() {
 }
 
 std::optional<int> Process::wait_for_exit(std::chrono::milliseconds bound) {
-    wait_until([this] { return has_ended(); }, bound);
+    wait_until([this] { return has_ended() && has_all_output(); }, bound);
     return exit_;
+}
+
+bool Process::has_all_output() const {
+    const std::lock_guard lock(mutex_);
+    return output_ended_;
 }
 
 std::string Process::stdout_text() const {
@@ -162,7 +169,7 @@ std::optional<std::string> Process::wait_for_line(
     };
     wait_until(
         [&] {
-            const bool ended = has_ended();
+            const bool ended = has_ended() && has_all_output();
             return look() || ended;
         },
         bound);

@@ -29,8 +29,8 @@ class Process {
     pid_t pid() const { return pid_; }
     void signal(int number) const;
 
-    // The exit code, or 128 and the signal that ended it; nothing when it still runs after the
-    // bound.
+    // The exit code, or 128 and the signal that ended it, once all of its output is here; nothing
+    // when it still runs after the bound.
     std::optional<int> wait_for_exit(std::chrono::milliseconds bound = kPatience);
 
     std::string stdout_text() const;
@@ -45,12 +45,14 @@ class Process {
   private:
     void collect(int out, int err);
     bool has_ended();
+    bool has_all_output() const;
 
     pid_t pid_ = -1;
     std::optional<int> exit_;
     mutable std::mutex mutex_;  // guards what follows
     std::string stdout_;
     std::string stderr_;
+    bool output_ended_ = false;
     std::thread collector_;
 };
 }  // namespace weir::test
