@@ -40,7 +40,7 @@ simulator::Script laggard() {
     simulator::Script script;
     script.latency = 40ms;
     script.jitter = 20ms;
-    script.throttle = {.calls_per_second = 20,
+    script.throttle = {.calls_per_second = 40,
                        .burst = 40,
                        .shape = simulator::ThrottleShape::wording_in_200,
                        .wait = core::seconds(2)};
