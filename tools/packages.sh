@@ -29,8 +29,9 @@ zlib1g-dev
 catch2
 LIST
         ;;
+    demo) echo curl ;;
     test)
-        echo openssl
+        printf '%s\n' openssl curl
         # Node may come from elsewhere than the distribution.
         node_is_usable || echo 'nodejs>=18'
         command -v npm >/dev/null || echo npm

@@ -34,11 +34,16 @@ simulator::Script throttler() {
     return script;
 }
 
-// A little behind, slower, and every fourth reply is lost.
+// A little behind, slower, and every fourth reply is lost. It takes more calls than the other, but
+// not any number: enough of them at a time show what clients get when everybody is limited.
 simulator::Script laggard() {
     simulator::Script script;
     script.latency = 40ms;
     script.jitter = 20ms;
+    script.throttle = {.calls_per_second = 40,
+                       .burst = 40,
+                       .shape = simulator::ThrottleShape::wording_in_200,
+                       .wait = core::seconds(2)};
     script.lag_blocks = 1;
     script.faults.drop_every = 4;
     return script;

@@ -21,6 +21,14 @@ function status(url) {
   });
 }
 
+async function ready(weir) {
+  await until('weir is ready', async () => (await status(`${weir.admin}/readyz`)) === 200).catch(
+    (error) => {
+      throw new Error(`${error.message}; weir said:\n${weir.tail()}`);
+    },
+  );
+}
+
 export async function startGateway(t, {chainId, upstreams, args = []}) {
   if (!binary) return {url: upstreams[0]};
   const weir = new Service(t, 'weir', binary, [
@@ -41,10 +49,22 @@ export async function startGateway(t, {chainId, upstreams, args = []}) {
   });
   weir.url = `http://${addresses.rpc}/`;
   weir.admin = `http://${addresses.admin}`;
-  await until('weir is ready', async () => (await status(`${weir.admin}/readyz`)) === 200).catch(
-    (error) => {
-      throw new Error(`${error.message}; weir said:\n${weir.tail()}`);
-    },
-  );
+  await ready(weir);
+  return weir;
+}
+
+// `weir demo` on ports of its own.
+export async function startDemo(t) {
+  const weir = new Service(t, 'weir demo', binary, [
+    'demo',
+    '--listen',
+    '127.0.0.1:0',
+    '--admin',
+    '127.0.0.1:0',
+  ]);
+  const saysUrl = (pattern) => (line) => line.match(pattern)?.[1];
+  weir.url = await weir.announced('where it listens', saysUrl(/ gateway at (http:\S+) /));
+  weir.admin = await weir.announced('its admin address', saysUrl(/(http:\S+)\/api\/status/));
+  await ready(weir);
   return weir;
 }
