@@ -10,10 +10,11 @@ import { cpuSeconds, firstLine, lastCpu, ownMemory, start, stop } from './lib/pr
 import { ratios, table } from './lib/report.mjs';
 import { startTargets, targetNames } from './lib/targets.mjs';
 
-const kHelp = `./dev bench [--quick] [--gate] [--only NAME] [--json FILE]
+const kHelp = `./dev bench [--quick] [--gate] [--only NAME] [--rounds N] [--json FILE]
   --quick      one short round instead of five
   --gate       end with 1 if weir takes more CPU time per call than nginx at 100 B or 2 KiB
   --only NAME  cpu, latency or memory
+  --rounds N   as many rounds
   --json FILE  where the results go (build/bench/results.json)`;
 
 const kYardstick = 'nginx';
@@ -35,6 +36,7 @@ const { values: flags } = parseArgs({
     quick: { type: 'boolean', default: false },
     gate: { type: 'boolean', default: false },
     only: { type: 'string' },
+    rounds: { type: 'string' },
     json: { type: 'string', default: 'build/bench/results.json' },
     bin: { type: 'string', default: 'build/release' },
     help: { type: 'boolean', default: false },
@@ -48,6 +50,7 @@ const wanted = (part) => flags.only === undefined || flags.only === part;
 const plan = flags.quick
   ? { rounds: 1, seconds: 0.5, openSeconds: 1.5 }
   : { rounds: 5, seconds: 1, openSeconds: 2.5 };
+if (flags.rounds) plan.rounds = Number(flags.rounds);
 
 const cpu = lastCpu();
 const folder = mkdtempSync(join(tmpdir(), 'weir-bench-'));
