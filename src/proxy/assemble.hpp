@@ -1,14 +1,15 @@
 // Answers to the bytes of a response. What upstreams sent is spliced where it lies.
 #pragma once
 
-#include <span>
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "proxy/answer.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/plan.hpp"
+
+#include <boost/container/small_vector.hpp>
+
+#include <span>
+#include <string>
+#include <string_view>
 
 namespace weir::proxy {
 
@@ -16,7 +17,7 @@ namespace weir::proxy {
 // they are while the pieces are used.
 struct ResponseBody {
     std::string frame;
-    std::vector<std::string_view> pieces;
+    boost::container::small_vector<std::string_view, 3> pieces;  // three for a single reply
 };
 
 // One reply object; not for a long result.

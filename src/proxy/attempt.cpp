@@ -1,13 +1,13 @@
 #include "proxy/attempt.hpp"
 
+#include "jsonrpc/value.hpp"
+#include "jsonrpc/write.hpp"
+#include "routing/classify.hpp"
+
 #include <array>
 #include <charconv>
 #include <functional>
 #include <utility>
-
-#include "jsonrpc/value.hpp"
-#include "jsonrpc/write.hpp"
-#include "routing/classify.hpp"
 
 namespace weir::proxy {
 namespace {
@@ -15,6 +15,8 @@ namespace {
 using routing::AttemptOutcome;
 using routing::HttpReply;
 using routing::TransportFailure;
+
+constexpr std::size_t kCallHead = 64;  // of a call, without the method's name
 
 // Is `id` our number, or our number as a string (some providers return ids so)?
 bool is_our_id(std::string_view id, std::uint64_t ours) {
@@ -84,19 +86,18 @@ Judged judge_whole(const CallPlan& plan, upstream::TransportReply reply, std::ui
     const std::optional<jsonrpc::Reply> own = http.reply;
     Judged judged = judge(plan, AttemptOutcome(std::move(http)));
     if (own && judged.verdict.cause != routing::Cause::bad_reply) {
-        judged.answer = own->is_error()
-                            ? Answer::received(Answer::Kind::rpc_error, own->error,
-                                               std::move(reply.body))
-                            : Answer::received(Answer::Kind::result, own->result,
-                                               std::move(reply.body));
+        judged.answer =
+            own->is_error()
+                ? Answer::received(Answer::Kind::rpc_error, own->error, std::move(reply.body))
+                : Answer::received(Answer::Kind::result, own->result, std::move(reply.body));
     }
     return judged;
 }
 
-runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
-                                  upstream::TransportReply reply, std::uint64_t id,
-                                  LongReplies long_replies) {
-    if (reply.rest && long_replies == LongReplies::stream) {
+runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
+                                 upstream::TransportReply reply, std::uint64_t id,
+                                 LongReplies long_replies) {
+    if (long_replies == LongReplies::stream) {
         jsonrpc::EnvelopeScanner scanner;
         scanner.feed(reply.body.bytes());
         if (shows_own_result(scanner, reply.body.bytes(), id)) {
@@ -106,24 +107,22 @@ runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
             co_return judged;
         }
     }
-    if (reply.rest) {
-        std::optional<TransportFailure> failure =
-            co_await read_to_end(services.worker.buffers, reply);
-        if (failure) {
-            const AttemptOutcome outcome = std::move(*failure);
-            co_return judge(plan, outcome);
-        }
+    std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
+    if (failure) {
+        const AttemptOutcome outcome = std::move(*failure);
+        co_return judge(plan, outcome);
     }
     co_return judge_whole(plan, std::move(reply), id);
 }
 
 }  // namespace
 
-runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
-                                const CallPlan& plan, const AttemptOptions& options) {
+runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
+                                const AttemptOptions& options) {
     const std::uint64_t id = services.next_id++;
     const bool has_params = !options.params.empty();
     std::string head;
+    head.reserve(kCallHead + plan.call->method.size());
     jsonrpc::append_call_head(head, id, plan.call->method,
                               has_params ? jsonrpc::Params::follow : jsonrpc::Params::none);
     const std::array<std::string_view, 3> body{head, options.params, "}"};
@@ -137,16 +136,18 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
         .max_reply = chain.config.max_reply,
         .cancellation = options.cancellation,
     };
-    const core::TimePoint started = services.worker.clock.now();
     upstream::TransportResult result = co_await services.transport.send(attempt);
     Judged judged;
-    if (result) {
-        judged = co_await judge_reply(services, plan, std::move(*result), id, options.long_replies);
-    } else {
+    if (!result) {
         const AttemptOutcome outcome = result.error();
         judged = judge(plan, outcome);
+    } else if (result->rest) {
+        judged = co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
+    } else {
+        judged = judge_whole(plan, std::move(*result), id);
     }
-    judged.latency = services.worker.clock.now() - started;
+    judged.at = services.worker.clock.now();
+    judged.latency = judged.at - options.now;
     co_return judged;
 }
 
@@ -164,7 +165,7 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .verdict = verdict,
                        .latency = judged.latency,
                        .call_hash = call_hash,
-                       .at = services.worker.clock.now()});
+                       .at = judged.at});
     services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
                              judged.latency);
     if (verdict.blame == routing::Blame::upstream &&

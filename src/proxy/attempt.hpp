@@ -1,11 +1,6 @@
 // One call to one upstream, once: sent, read, checked and judged. What follows is its caller's.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/chain_context.hpp"
@@ -14,6 +9,11 @@
 #include "routing/verdict.hpp"
 #include "upstream/transport.hpp"
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace weir::proxy {
 
 // May a result longer than the reply buffer be handed on before it has been read to its end?
@@ -21,6 +21,7 @@ enum class LongReplies : std::uint8_t { buffer, stream };
 
 struct AttemptOptions {
     routing::UpstreamIndex upstream = 0;
+    core::TimePoint now;
     core::TimePoint deadline;
     upstream::Connection connection = upstream::Connection::pooled;
     LongReplies long_replies = LongReplies::buffer;
@@ -32,12 +33,13 @@ struct Judged {
     routing::Verdict verdict;
     std::optional<Answer> answer;  // a result or an rpc_error, where the reply held one
     routing::TransportFailure::Sent sent = routing::TransportFailure::Sent::something;
+    core::TimePoint at;  // when it ended
     core::Duration latency{};
     std::string detail;  // for the log
 };
 
-runtime::Task<Judged> send_call(Services& services, const ChainContext& chain,
-                                const CallPlan& plan, const AttemptOptions& options);
+runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
+                                const AttemptOptions& options);
 
 // Tells health and metrics what an attempt came to.
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,

@@ -1,13 +1,13 @@
 #include "proxy/call_runner.hpp"
 
-#include <optional>
-#include <string>
-#include <utility>
-
 #include "core/hex.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/read_operation.hpp"
 #include "proxy/write_operation.hpp"
+
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -24,12 +24,11 @@ core::TimePoint deadline_of(const RequestScope& scope, const CallPlan& plan) {
 runtime::Task<Answer> run_read(const RequestScope& scope, const CallPlan& plan,
                                std::string_view params, LongReplies long_replies,
                                std::optional<routing::UpstreamIndex> only) {
-    ReadOperation operation(scope.services, scope.chain, scope.snapshot, plan, params,
-                            deadline_of(scope, plan), long_replies, only);
-    // Not a plain return: the operation must outlive its task.
-    Answer answer = co_await operation.run();
-    co_return answer;
+    return ReadOperation::run(scope.services, scope.chain, scope.snapshot, plan, params,
+                              deadline_of(scope, plan), long_replies, only);
 }
+
+runtime::Task<Answer> refuse(const CallPlan& plan) { co_return Answer::failed(*plan.refusal); }
 
 // The id of the network as a decimal string, for while no upstream says otherwise.
 std::string chain_id_string(const config::Chain& chain) {
@@ -42,8 +41,7 @@ runtime::Task<Answer> network_version(const RequestScope& scope, const CallPlan&
         co_return Answer::own_result(*known);
     }
     if (scope.chain.pool.is_fit_now()) {
-        Answer answer =
-            co_await run_read(scope, plan, "[]", LongReplies::buffer, std::nullopt);
+        Answer answer = co_await run_read(scope, plan, "[]", LongReplies::buffer, std::nullopt);
         if (answer.kind() == Answer::Kind::result) {
             const auto text = jsonrpc::plain_string(answer.json());
             if (text && core::parse_decimal(*text)) {
@@ -67,8 +65,8 @@ runtime::Task<Answer> run_local(const RequestScope& scope, const CallPlan& plan)
 }
 
 runtime::Task<Answer> make_filter(const RequestScope& scope, const CallPlan& plan) {
-    Answer answer = co_await run_read(scope, plan, plan.call->params, LongReplies::buffer,
-                                      std::nullopt);
+    Answer answer =
+        co_await run_read(scope, plan, plan.call->params, LongReplies::buffer, std::nullopt);
     if (answer.kind() != Answer::Kind::result || !answer.upstream) {
         co_return answer;
     }
@@ -96,8 +94,8 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     }
     const std::string params = '[' + filter->upstream_id + ']';
     if (plan.access() == Access::read_filter) {
-        Answer answer = co_await run_read(scope, plan, params, scope.long_replies,
-                                          filter->upstream);
+        Answer answer =
+            co_await run_read(scope, plan, params, scope.long_replies, filter->upstream);
         co_return answer;
     }
     if (plan.call->method == "eth_uninstallFilter") {
@@ -112,35 +110,25 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
 
 runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) {
     if (plan.refusal) {
-        co_return Answer::failed(*plan.refusal);
+        return refuse(plan);
     }
     switch (plan.access()) {
-        case Access::local: {
-            Answer answer = co_await run_local(scope, plan);
-            co_return answer;
-        }
-        case Access::read: {
-            Answer answer = co_await run_read(scope, plan, plan.call->params, scope.long_replies,
-                                              std::nullopt);
-            co_return answer;
-        }
-        case Access::make_filter: {
-            Answer answer = co_await make_filter(scope, plan);
-            co_return answer;
-        }
+        case Access::local:
+            return run_local(scope, plan);
+        case Access::read:
+            return run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
+        case Access::make_filter:
+            return make_filter(scope, plan);
         case Access::poll_filter:
-        case Access::read_filter: {
-            Answer answer = co_await use_filter(scope, plan);
-            co_return answer;
-        }
+        case Access::read_filter:
+            return use_filter(scope, plan);
         case Access::write:
         case Access::broadcast:
         case Access::subscribe:
             break;
     }
-    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, plan,
-                                        plan.call->params, deadline_of(scope, plan));
-    co_return answer;
+    return write_once(scope.services, scope.chain, scope.snapshot, plan, plan.call->params,
+                      deadline_of(scope, plan));
 }
 
 }  // namespace weir::proxy

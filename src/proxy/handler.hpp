@@ -1,17 +1,17 @@
 // One request's life, phase by phase: parse, plan, run, assemble, respond, account.
 #pragma once
 
-#include <memory>
-#include <string_view>
-#include <unordered_map>
-#include <vector>
-
 #include "config/config.hpp"
 #include "jsonrpc/request.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/exchange.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/services.hpp"
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
 
 namespace weir::proxy {
 
@@ -40,10 +40,12 @@ class Handler final : public RequestHandler {
   private:
     struct Chain;
 
-    runtime::Task<> handle_single(const ClientRequest& request, const jsonrpc::Call& call,
+    runtime::Task<> refuse(const ClientRequest& request, GatewayError error, Chain& chain,
+                           ResponseSink& sink);
+    runtime::Task<> handle_single(const ClientRequest& request, jsonrpc::Request calls,
                                   Chain& chain, ResponseSink& sink);
-    runtime::Task<> handle_batch(const ClientRequest& request, const jsonrpc::Request& calls,
-                                 Chain& chain, ResponseSink& sink);
+    runtime::Task<> handle_batch(const ClientRequest& request, jsonrpc::Request calls, Chain& chain,
+                                 ResponseSink& sink);
 
     const jsonrpc::RequestLimits limits_;
     const Routes routes_;

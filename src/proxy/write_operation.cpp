@@ -1,11 +1,11 @@
 #include "proxy/write_operation.hpp"
 
-#include <string>
-#include <utility>
-
 #include "proxy/attempt.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/write_upstream.hpp"
+
+#include <string>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -84,6 +84,7 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
         }
         ++attempts;
         const AttemptOptions options{.upstream = *upstream,
+                                     .now = now,
                                      .deadline = deadline,
                                      .connection = upstream::Connection::never_stale,
                                      .long_replies = LongReplies::buffer,
@@ -114,9 +115,9 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
     if (!ending.available_at && ending.nobody) {
         ending.available_at = ending.nobody->available_at;
     }
-    Answer answer = last_refusal ? std::move(*last_refusal)
-                                 : Answer::failed(error_of(ending, chain.config,
-                                                           services.worker.clock.now()));
+    Answer answer =
+        last_refusal ? std::move(*last_refusal)
+                     : Answer::failed(error_of(ending, chain.config, services.worker.clock.now()));
     answer.attempts = attempts;
     co_return answer;
 }
