@@ -37,7 +37,7 @@ LIST
         command -v npm >/dev/null || echo npm
         ;;
     lint) printf '%s\n' clang-tidy-19 clang-format-19 python3 shellcheck ;;
-    bench) printf '%s\n' nginx-light haproxy wrk ;;
+    bench) printf '%s\n' nginx-light haproxy ;;
     *) die "unknown package group: $1" ;;
     esac
 }

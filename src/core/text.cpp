@@ -4,8 +4,6 @@
 
 namespace weir::core {
 
-char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
 std::string to_lower(std::string_view text) {
     std::string lower(text);
     std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) { return to_lower(c); });
@@ -13,8 +11,12 @@ std::string to_lower(std::string_view text) {
 }
 
 bool iequals(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                      [](char x, char y) { return to_lower(x) == to_lower(y); });
+    if (a.size() != b.size()) {
+        return false;
+    }
+    // Most peers write a name the way everybody does.
+    return a == b || std::equal(a.begin(), a.end(), b.begin(),
+                                [](char x, char y) { return to_lower(x) == to_lower(y); });
 }
 
 std::string_view trim(std::string_view text) {

@@ -6,7 +6,9 @@
 
 namespace weir::core {
 
-char to_lower(char c);
+constexpr char to_lower(char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 std::string to_lower(std::string_view text);
 bool iequals(std::string_view a, std::string_view b);
 std::string_view trim(std::string_view text);  // blanks and tabs at both ends

@@ -13,8 +13,9 @@ struct Cut {
     std::string_view value;  // empty: none follows
 };
 
-void append_reply(std::string& frame, std::vector<Cut>& cuts, std::string_view id,
-                  const Answer& answer) {
+using Cuts = boost::container::small_vector<Cut, 1>;
+
+void append_reply(std::string& frame, Cuts& cuts, std::string_view id, const Answer& answer) {
     if (answer.kind() == Answer::Kind::gateway_error) {
         append_error_reply(frame, id, answer.error());
         return;
@@ -29,7 +30,7 @@ void append_reply(std::string& frame, std::vector<Cut>& cuts, std::string_view i
 }
 
 // Views are taken only now that the frame does not grow any more.
-ResponseBody cut_up(std::string frame, const std::vector<Cut>& cuts) {
+ResponseBody cut_up(std::string frame, const Cuts& cuts) {
     ResponseBody body;
     body.frame = std::move(frame);
     body.pieces.reserve(2 * cuts.size() + 1);
@@ -59,14 +60,14 @@ bool is_rate_limited(const Answer& answer) {
 ResponseBody assemble_single(std::string_view id, const Answer& answer) {
     std::string frame;
     frame.reserve(64 + id.size());
-    std::vector<Cut> cuts;
+    Cuts cuts;
     append_reply(frame, cuts, id, answer);
     return cut_up(std::move(frame), cuts);
 }
 
 ResponseBody assemble_batch(std::span<const BatchItem> items) {
     std::string frame = "[";
-    std::vector<Cut> cuts;
+    Cuts cuts;
     cuts.reserve(items.size());
     for (const BatchItem& item : items) {
         if (item.answer != nullptr) {

@@ -5,10 +5,11 @@
 #include "proxy/exchange.hpp"
 #include "proxy/plan.hpp"
 
+#include <boost/container/small_vector.hpp>
+
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace weir::proxy {
 
@@ -16,7 +17,7 @@ namespace weir::proxy {
 // they are while the pieces are used.
 struct ResponseBody {
     std::string frame;
-    std::vector<std::string_view> pieces;
+    boost::container::small_vector<std::string_view, 3> pieces;  // three for a single reply
 };
 
 // One reply object; not for a long result.

@@ -16,6 +16,8 @@ using routing::AttemptOutcome;
 using routing::HttpReply;
 using routing::TransportFailure;
 
+constexpr std::size_t kCallHead = 64;  // of a call, without the method's name
+
 // Is `id` our number, or our number as a string (some providers return ids so)?
 bool is_our_id(std::string_view id, std::uint64_t ours) {
     if (id.size() >= 2 && id.front() == '"' && id.back() == '"') {
@@ -106,10 +108,10 @@ Judged judge_whole(const Services& services, const CallPlan& plan, upstream::Tra
     return judged;
 }
 
-runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
-                                  upstream::TransportReply reply, std::uint64_t id,
-                                  LongReplies long_replies) {
-    if (reply.rest && long_replies == LongReplies::stream) {
+runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
+                                 upstream::TransportReply reply, std::uint64_t id,
+                                 LongReplies long_replies) {
+    if (long_replies == LongReplies::stream) {
         jsonrpc::EnvelopeScanner scanner;
         scanner.feed(reply.body.bytes());
         if (shows_own_result(scanner, reply.body.bytes(), id)) {
@@ -119,13 +121,10 @@ runtime::Task<Judged> judge_reply(Services& services, const CallPlan& plan,
             co_return judged;
         }
     }
-    if (reply.rest) {
-        std::optional<TransportFailure> failure =
-            co_await read_to_end(services.worker.buffers, reply);
-        if (failure) {
-            const AttemptOutcome outcome = std::move(*failure);
-            co_return judge(plan, outcome);
-        }
+    std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
+    if (failure) {
+        const AttemptOutcome outcome = std::move(*failure);
+        co_return judge(plan, outcome);
     }
     co_return judge_whole(services, plan, std::move(reply), id);
 }
@@ -137,6 +136,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     const std::uint64_t id = services.next_id++;
     const bool has_params = !options.params.empty();
     std::string head;
+    head.reserve(kCallHead + plan.call->method.size());
     jsonrpc::append_call_head(head, id, plan.call->method,
                               has_params ? jsonrpc::Params::follow : jsonrpc::Params::none);
     const std::array<std::string_view, 3> body{head, options.params, "}"};
@@ -150,16 +150,18 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
         .max_reply = chain.config.max_reply,
         .cancellation = options.cancellation,
     };
-    const core::TimePoint started = services.worker.clock.now();
     upstream::TransportResult result = co_await services.transport.send(attempt);
     Judged judged;
-    if (result) {
-        judged = co_await judge_reply(services, plan, std::move(*result), id, options.long_replies);
-    } else {
+    if (!result) {
         const AttemptOutcome outcome = result.error();
         judged = judge(plan, outcome);
+    } else if (result->rest) {
+        judged = co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
+    } else {
+        judged = judge_whole(plan, std::move(*result), id);
     }
-    judged.latency = services.worker.clock.now() - started;
+    judged.at = services.worker.clock.now();
+    judged.latency = judged.at - options.now;
     co_return judged;
 }
 
@@ -177,7 +179,7 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .verdict = verdict,
                        .latency = judged.latency,
                        .call_hash = call_hash,
-                       .at = services.worker.clock.now()});
+                       .at = judged.at});
     services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
                              judged.latency);
     if (verdict.blame == routing::Blame::upstream &&

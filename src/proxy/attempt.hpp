@@ -21,6 +21,7 @@ enum class LongReplies : std::uint8_t { buffer, stream };
 
 struct AttemptOptions {
     routing::UpstreamIndex upstream = 0;
+    core::TimePoint now;
     core::TimePoint deadline;
     upstream::Connection connection = upstream::Connection::pooled;
     LongReplies long_replies = LongReplies::buffer;
@@ -32,6 +33,7 @@ struct Judged {
     routing::Verdict verdict;
     std::optional<Answer> answer;  // a result or an rpc_error, where the reply held one
     routing::TransportFailure::Sent sent = routing::TransportFailure::Sent::something;
+    core::TimePoint at;  // when it ended
     core::Duration latency{};
     std::string detail;  // for the log
 };

@@ -24,12 +24,11 @@ core::TimePoint deadline_of(const RequestScope& scope, const CallPlan& plan) {
 runtime::Task<Answer> run_read(const RequestScope& scope, const CallPlan& plan,
                                std::string_view params, LongReplies long_replies,
                                std::optional<routing::UpstreamIndex> only) {
-    ReadOperation operation(scope.services, scope.chain, scope.snapshot, plan, params,
-                            deadline_of(scope, plan), long_replies, only);
-    // Not a plain return: the operation must outlive its task.
-    Answer answer = co_await operation.run();
-    co_return answer;
+    return ReadOperation::run(scope.services, scope.chain, scope.snapshot, plan, params,
+                              deadline_of(scope, plan), long_replies, only);
 }
+
+runtime::Task<Answer> refuse(const CallPlan& plan) { co_return Answer::failed(*plan.refusal); }
 
 // The id of the network as a decimal string, for while no upstream says otherwise.
 std::string chain_id_string(const config::Chain& chain) {
@@ -111,35 +110,25 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
 
 runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) {
     if (plan.refusal) {
-        co_return Answer::failed(*plan.refusal);
+        return refuse(plan);
     }
     switch (plan.access()) {
-        case Access::local: {
-            Answer answer = co_await run_local(scope, plan);
-            co_return answer;
-        }
-        case Access::read: {
-            Answer answer =
-                co_await run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
-            co_return answer;
-        }
-        case Access::make_filter: {
-            Answer answer = co_await make_filter(scope, plan);
-            co_return answer;
-        }
+        case Access::local:
+            return run_local(scope, plan);
+        case Access::read:
+            return run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
+        case Access::make_filter:
+            return make_filter(scope, plan);
         case Access::poll_filter:
-        case Access::read_filter: {
-            Answer answer = co_await use_filter(scope, plan);
-            co_return answer;
-        }
+        case Access::read_filter:
+            return use_filter(scope, plan);
         case Access::write:
         case Access::broadcast:
         case Access::subscribe:
             break;
     }
-    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, plan,
-                                        plan.call->params, deadline_of(scope, plan));
-    co_return answer;
+    return write_once(scope.services, scope.chain, scope.snapshot, plan, plan.call->params,
+                      deadline_of(scope, plan));
 }
 
 }  // namespace weir::proxy

@@ -90,29 +90,30 @@ void Handler::refused(const GatewayError& error, std::string_view request_id,
 runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink) {
     Chain& chain = chains_[request.route.chain];
     chain.context.pool.note_client_call(request.received);
-    const core::Result<jsonrpc::Request, jsonrpc::RequestError> parsed =
+    core::Result<jsonrpc::Request, jsonrpc::RequestError> parsed =
         jsonrpc::parse_request(request.body, limits_);
     if (!parsed) {
-        const GatewayError error = error_of(parsed.error());
-        const ResponseHead head{.status = http_status_of(error)};
-        std::string body;
-        append_error_reply(body, {}, error);
-        const std::array<std::string_view, 1> pieces{body};
-        co_await sink.send(head, pieces);
-        account(
-            services_, chain.context,
-            {.request = request, .head = head, .items = {}, .failure = traits_of(error.type).name});
-        co_return;
+        return refuse(request, error_of(parsed.error()), chain, sink);
     }
-    if (parsed->is_batch) {
-        co_await handle_batch(request, *parsed, chain, sink);
-    } else {
-        co_await handle_single(request, parsed->calls.front(), chain, sink);
-    }
+    return parsed->is_batch ? handle_batch(request, std::move(*parsed), chain, sink)
+                            : handle_single(request, std::move(*parsed), chain, sink);
 }
 
-runtime::Task<> Handler::handle_single(const ClientRequest& request, const jsonrpc::Call& call,
+// Answers a body that holds no calls.
+runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error, Chain& chain,
+                                ResponseSink& sink) {
+    const ResponseHead head{.status = http_status_of(error)};
+    std::string body;
+    append_error_reply(body, {}, error);
+    const std::array<std::string_view, 1> pieces{body};
+    co_await sink.send(head, pieces);
+    account(services_, chain.context,
+            {.request = request, .head = head, .items = {}, .failure = traits_of(error.type).name});
+}
+
+runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Request calls,
                                        Chain& chain, ResponseSink& sink) {
+    const jsonrpc::Call& call = calls.calls.front();
     const CallPlan plan = plan_call(call, chain.rules);
     BatchItem item{.plan = &plan, .answer = nullptr};
     ResponseHead head;
@@ -151,7 +152,7 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, const jsonr
             {.request = request, .head = head, .items = {&item, 1}, .failure = failure});
 }
 
-runtime::Task<> Handler::handle_batch(const ClientRequest& request, const jsonrpc::Request& calls,
+runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Request calls,
                                       Chain& chain, ResponseSink& sink) {
     std::vector<CallPlan> plans;
     plans.reserve(calls.calls.size());

@@ -40,10 +40,12 @@ class Handler final : public RequestHandler {
   private:
     struct Chain;
 
-    runtime::Task<> handle_single(const ClientRequest& request, const jsonrpc::Call& call,
+    runtime::Task<> refuse(const ClientRequest& request, GatewayError error, Chain& chain,
+                           ResponseSink& sink);
+    runtime::Task<> handle_single(const ClientRequest& request, jsonrpc::Request calls,
                                   Chain& chain, ResponseSink& sink);
-    runtime::Task<> handle_batch(const ClientRequest& request, const jsonrpc::Request& calls,
-                                 Chain& chain, ResponseSink& sink);
+    runtime::Task<> handle_batch(const ClientRequest& request, jsonrpc::Request calls, Chain& chain,
+                                 ResponseSink& sink);
 
     const jsonrpc::RequestLimits limits_;
     const Routes routes_;

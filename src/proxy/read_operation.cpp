@@ -38,13 +38,20 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
   public:
     Running(ReadOperation& operation, routing::UpstreamIndex where)
         : Entry(operation.services_.worker.deadlines), upstream(where), operation_(operation) {
-        operation_.running_.push_back(this);
+        next = std::exchange(operation_.running_, this);
     }
-    ~Running() override { operation_.running_.remove(this); }
+    ~Running() override {
+        Running** link = &operation_.running_;
+        while (*link != this) {
+            link = &(*link)->next;
+        }
+        *link = next;
+    }
 
     const routing::UpstreamIndex upstream;
     upstream::Cancellation cancellation;
     bool late = false;
+    Running* next = nullptr;  // in the operation's list
 
   private:
     void on_deadline() override {
@@ -54,6 +61,32 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
 
     ReadOperation& operation_;
 };
+
+runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain, Snapshot snapshot,
+                                         const CallPlan& plan, std::string_view params,
+                                         core::TimePoint deadline, LongReplies long_replies,
+                                         std::optional<routing::UpstreamIndex> only) {
+    ReadOperation operation(services, chain, std::move(snapshot), plan, params, deadline,
+                            long_replies, only);
+    for (;;) {
+        co_await operation.run_attempts();
+        if (operation.beside_) {
+            co_await operation.beside_->join();
+        }
+        if (operation.answer_) {
+            operation.answer_->attempts = operation.attempts_;
+            co_return std::move(*operation.answer_);
+        }
+        const core::TimePoint now = services.worker.clock.now();
+        const core::TimePoint resume =
+            now + pause_after(operation.attempts_, services.worker.random.next());
+        if (!operation.may_pause_and_retry(resume)) {
+            co_return operation.give_up(now);
+        }
+        co_await runtime::sleep_until(services.worker.io, resume);
+        operation.begin_round();
+    }
+}
 
 ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot,
                              const CallPlan& plan, std::string_view params,
@@ -68,26 +101,10 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       long_replies_(long_replies),
       only_(only) {}
 
-runtime::Task<Answer> ReadOperation::run() {
-    for (;;) {
-        co_await run_attempts();
-        if (beside_) {
-            co_await beside_->join();
-        }
-        const core::TimePoint now = services_.worker.clock.now();
-        if (answer_) {
-            answer_->attempts = attempts_;
-            co_return std::move(*answer_);
-        }
-        const core::TimePoint resume = now + pause_after(attempts_, services_.worker.random.next());
-        if (!may_pause_and_retry(resume)) {
-            co_return give_up(now);
-        }
-        co_await runtime::sleep_until(services_.worker.io, resume);
-        snapshot_ = chain_.pool.snapshots().get();
-        tried_ = refused_;
-        passing_failure_ = false;
-    }
+void ReadOperation::begin_round() {
+    snapshot_ = chain_.pool.snapshots().get();
+    tried_ = refused_;
+    passing_failure_ = false;
 }
 
 runtime::Task<> ReadOperation::run_attempts() {
@@ -110,6 +127,7 @@ runtime::Task<> ReadOperation::run_attempts() {
         Running running(*this, *upstream);
         running.arm(now + chain_.config.timeouts.attempt);
         const AttemptOptions options{.upstream = *upstream,
+                                     .now = now,
                                      .deadline = deadline_,
                                      .connection = upstream::Connection::pooled,
                                      .long_replies = long_replies_,
@@ -192,7 +210,7 @@ void ReadOperation::start_another() {
 }
 
 void ReadOperation::cancel_others() {
-    for (Running* running : running_) {
+    for (Running* running = running_; running != nullptr; running = running->next) {
         running->cancellation.cancel();
     }
 }

@@ -12,7 +12,6 @@
 #include "routing/select.hpp"
 #include "runtime/task_group.hpp"
 
-#include <list>
 #include <memory>
 #include <optional>
 
@@ -22,17 +21,21 @@ using Snapshot = std::shared_ptr<const routing::RoutingSnapshot>;
 
 class ReadOperation {
   public:
-    // The references must live until run() has returned. `only` binds the call to one upstream.
-    ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
-                  std::string_view params, core::TimePoint deadline, LongReplies long_replies,
-                  std::optional<routing::UpstreamIndex> only = std::nullopt);
-
-    runtime::Task<Answer> run();
+    // The references must live until the task has ended. `only` binds the call to one upstream.
+    static runtime::Task<Answer> run(Services& services, ChainContext& chain, Snapshot snapshot,
+                                     const CallPlan& plan, std::string_view params,
+                                     core::TimePoint deadline, LongReplies long_replies,
+                                     std::optional<routing::UpstreamIndex> only);
 
   private:
     class Running;
 
+    ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
+                  std::string_view params, core::TimePoint deadline, LongReplies long_replies,
+                  std::optional<routing::UpstreamIndex> only);
+
     runtime::Task<> run_attempts();
+    void begin_round();
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
     void settle(routing::UpstreamIndex upstream, Judged judged);
     void settle_loser(const Running& running, Judged judged);
@@ -57,7 +60,7 @@ class ReadOperation {
     Ending ending_;
     std::optional<Answer> answer_;
     std::optional<Answer> last_error_;  // an upstream's own error, if nothing better comes
-    std::list<Running*> running_;
+    Running* running_ = nullptr;        // the head of a list
     std::unique_ptr<runtime::TaskGroup> beside_;
 };
 

@@ -84,6 +84,7 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
         }
         ++attempts;
         const AttemptOptions options{.upstream = *upstream,
+                                     .now = now,
                                      .deadline = deadline,
                                      .connection = upstream::Connection::never_stale,
                                      .long_replies = LongReplies::buffer,

@@ -55,8 +55,7 @@ struct TransportFailure {
 struct HttpHead {
     int status = 0;
     std::string retry_after;  // raw field value; empty: none
-    std::string date;
-    std::string content_type;
+    std::string date;         // likewise; read only where there is a Retry-After
 };
 
 // One reply: its head, and the JSON-RPC reply in its body where there is one with the right id.

@@ -76,21 +76,25 @@ bool Buffer::append(std::string_view more) {
     return true;
 }
 
-void Buffer::reset() {
-    if (block_) {
-        pool_->give(std::move(block_), capacity_);
-    }
+void Buffer::give_back() {
+    pool_->give(std::move(block_), capacity_);
     block_ = nullptr;
     capacity_ = begin_ = end_ = 0;
+}
+
+std::size_t BufferPool::class_of(std::size_t capacity) {
+    return static_cast<std::size_t>(std::bit_width(capacity / kBlock)) - 1;
 }
 
 std::unique_ptr<char[]> BufferPool::take(std::size_t capacity) {
     if (!budget_.try_charge(capacity)) {
         return nullptr;
     }
-    if (capacity == kBlock && !free_.empty()) {
-        std::unique_ptr<char[]> block = std::move(free_.back());
-        free_.pop_back();
+    const std::size_t size_class = class_of(capacity);
+    if (size_class < kClasses && !free_[size_class].empty()) {
+        std::unique_ptr<char[]> block = std::move(free_[size_class].back());
+        free_[size_class].pop_back();
+        kept_ -= capacity;
         return block;
     }
     // Not make_unique: a block needs no zeros.
@@ -99,8 +103,10 @@ std::unique_ptr<char[]> BufferPool::take(std::size_t capacity) {
 
 void BufferPool::give(std::unique_ptr<char[]> block, std::size_t capacity) {
     budget_.release(capacity);
-    if (capacity == kBlock && free_.size() < kKept) {
-        free_.push_back(std::move(block));
+    const std::size_t size_class = class_of(capacity);
+    if (size_class < kClasses && kept_ + capacity <= kKept) {
+        free_[size_class].push_back(std::move(block));
+        kept_ += capacity;
     }
 }
 

@@ -1,11 +1,13 @@
 // Buffers for what peers send: pooled, contiguous, growing, and counted against one budget.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace weir::runtime {
@@ -30,7 +32,12 @@ class BufferPool;
 class Buffer {
   public:
     explicit Buffer(BufferPool& pool) : pool_(&pool) {}
-    Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+    Buffer(Buffer&& other) noexcept
+        : pool_(other.pool_),
+          block_(std::move(other.block_)),
+          capacity_(std::exchange(other.capacity_, 0)),
+          begin_(std::exchange(other.begin_, 0)),
+          end_(std::exchange(other.end_, 0)) {}
     Buffer& operator=(Buffer&& other) noexcept;
     ~Buffer() { reset(); }
 
@@ -52,9 +59,15 @@ class Buffer {
     void clear() { begin_ = end_ = 0; }
 
     // Gives the memory back.
-    void reset();
+    void reset() {
+        if (block_) {
+            give_back();
+        }
+    }
 
   private:
+    void give_back();
+
     BufferPool* pool_ = nullptr;
     std::unique_ptr<char[]> block_;
     std::size_t capacity_ = 0;
@@ -62,7 +75,7 @@ class Buffer {
     std::size_t end_ = 0;
 };
 
-// A worker's stock of base-size blocks. One thread.
+// A worker's stock of blocks, by their sizes, which are kBlock times a power of two. One thread.
 class BufferPool {
   public:
     static constexpr std::size_t kBlock = 16 * 1024;
@@ -73,13 +86,16 @@ class BufferPool {
 
   private:
     friend class Buffer;
-    static constexpr std::size_t kKept = 256;
+    static constexpr std::size_t kClasses = 7;          // up to 1 MiB; larger blocks are not kept
+    static constexpr std::size_t kKept = 256 * kBlock;  // bytes in stock
 
+    static std::size_t class_of(std::size_t capacity);
     std::unique_ptr<char[]> take(std::size_t capacity);  // null: over the budget
     void give(std::unique_ptr<char[]> block, std::size_t capacity);
 
     MemoryBudget& budget_;
-    std::vector<std::unique_ptr<char[]>> free_;
+    std::array<std::vector<std::unique_ptr<char[]>>, kClasses> free_;
+    std::size_t kept_ = 0;
 };
 
 }  // namespace weir::runtime

@@ -8,10 +8,16 @@
 
 namespace weir::runtime {
 
-// One per core; nothing of it is shared. `io` is made for one thread (concurrency hint 1).
+// One per core; nothing of it is shared. Any thread may post to `io`; its sockets and timers
+// are used by the one that runs it, so their operations take no lock.
 struct Worker {
     Worker(unsigned number, Clock& time, Random& entropy, MemoryBudget& budget)
-        : index(number), clock(time), random(entropy), io(1), deadlines(io), buffers(budget) {}
+        : index(number),
+          clock(time),
+          random(entropy),
+          io(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
+          deadlines(io),
+          buffers(budget) {}
 
     unsigned index;
     Clock& clock;

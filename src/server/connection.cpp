@@ -82,6 +82,7 @@ class Connection::Impl {
     void wait_for_head();
     runtime::Task<Next> head_ended(Wire::Read read);
     runtime::Task<Next> answer_request(const HeadScanner& scanner);
+    runtime::Task<Next> answer_here(Decision decision);
     runtime::Task<Next> forward(Forward forward);
     void begin_answer(const RequestHead& head);
     Decision judge(const RequestHead& head);
@@ -184,16 +185,18 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::answer_request(const Hea
     const std::optional<Refusal> malformed = parse_head(bytes, head);
     begin_answer(head);
     if (malformed) {
-        const Next next = co_await refuse_and_close(*malformed);
-        co_return next;
+        return refuse_and_close(*malformed);
     }
-    const Decision decision = judge(head);
+    Decision decision = judge(head);
     wire_.buffer().consume(scanner.end());  // ends the head's views
     if (const auto* accepted = std::get_if<Forward>(&decision)) {
-        const Forward copy = *accepted;
-        const Next next = co_await forward(copy);
-        co_return next;
+        return forward(*accepted);
     }
+    return answer_here(std::move(decision));
+}
+
+// Answers without the request's body.
+runtime::Task<Connection::Impl::Next> Connection::Impl::answer_here(Decision decision) {
     const auto* refusal = std::get_if<Refusal>(&decision);
     // Whoever sends a body without its length means what follows to be one.
     const bool unsure = refusal != nullptr && refusal->type == proxy::ErrorType::http_error;

@@ -109,16 +109,38 @@ runtime::Task<Failed> Exchange::run() {
             co_return failed;
         }
     }
-    if (!head_done_) {
-        Failed failed = co_await read_head();
+    while (!head_done_) {
+        const Read read = co_await connection_.read(buffer_, 1);
+        Failed failed = took(read);
         if (failed) {
             co_return failed;
         }
     }
+    begin_body();
+    for (;;) {
+        const ReplyBody::Step step = body_->take(received_, body_limit_);
+        if (step == ReplyBody::Step::end) {
+            ended_ = true;
+            co_return std::nullopt;
+        }
+        if (step != ReplyBody::Step::more) {
+            co_return failure_of(step, *body_, connection_);
+        }
+        Failed failed = co_await receive(connection_, *body_, received_, ended_);
+        if (failed || ended_) {
+            co_return failed;
+        }
+    }
+}
+
+void Exchange::begin_body() {
+    const ReplyHead& head = parser_.head();
+    const bool known_long = head.framing == Framing::length && head.length > attempt_.reply_buffer;
+    // One byte beyond what may come whole shows that the body is longer.
+    body_limit_ =
+        known_long ? std::min(attempt_.reply_buffer + 1, kFirstPiece) : attempt_.reply_buffer + 1;
     buffer_.consume(parser_.size());
-    body_.emplace(parser_.head(), attempt_.max_reply, std::move(buffer_));
-    Failed failed = co_await read_body();
-    co_return failed;
+    body_.emplace(head, attempt_.max_reply, std::move(buffer_));
 }
 
 // What the socket did not take at once. The peer may answer before it has read everything (413),
@@ -139,17 +161,6 @@ runtime::Task<Failed> Exchange::send() {
             co_return failed;
         }
     }
-}
-
-runtime::Task<Failed> Exchange::read_head() {
-    while (!head_done_) {
-        const Read read = co_await connection_.read(buffer_, 1);
-        Failed failed = took(read);
-        if (failed) {
-            co_return failed;
-        }
-    }
-    co_return std::nullopt;
 }
 
 // Judges what a read of the head brought.
@@ -180,28 +191,6 @@ Failed Exchange::parse() {
         return failure(connection_, Cause::bad_reply, std::string(parser_.problem()));
     }
     return std::nullopt;
-}
-
-runtime::Task<Failed> Exchange::read_body() {
-    const ReplyHead& head = parser_.head();
-    const bool known_long = head.framing == Framing::length && head.length > attempt_.reply_buffer;
-    // One byte beyond what may come whole shows that the body is longer.
-    const std::size_t limit =
-        known_long ? std::min(attempt_.reply_buffer + 1, kFirstPiece) : attempt_.reply_buffer + 1;
-    for (;;) {
-        const ReplyBody::Step step = body_->take(received_, limit);
-        if (step == ReplyBody::Step::end) {
-            ended_ = true;
-            co_return std::nullopt;
-        }
-        if (step != ReplyBody::Step::more) {
-            co_return failure_of(step, *body_, connection_);
-        }
-        Failed failed = co_await receive(connection_, *body_, received_, ended_);
-        if (failed || ended_) {
-            co_return failed;
-        }
-    }
 }
 
 }  // namespace weir::upstream

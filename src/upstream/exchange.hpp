@@ -52,8 +52,7 @@ class Exchange {
 
   private:
     runtime::Task<Failed> send();
-    runtime::Task<Failed> read_head();
-    runtime::Task<Failed> read_body();
+    void begin_body();
     Failed took(HttpConnection::Read read);
     Failed parse();
 
@@ -65,6 +64,7 @@ class Exchange {
     ReplyHeadParser parser_;
     std::optional<ReplyBody> body_;
     runtime::Buffer received_;
+    std::size_t body_limit_ = 0;  // how much of the body is waited for
     bool head_done_ = false;
     bool ended_ = false;
     bool peer_left_ = false;

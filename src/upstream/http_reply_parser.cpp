@@ -75,6 +75,7 @@ ReplyHeadParser::Step ReplyHeadParser::bad(std::string_view problem) {
 }
 
 ReplyHeadParser::Step ReplyHeadParser::parse(std::string_view bytes) {
+    bytes_ = bytes;
     for (;;) {
         const std::size_t feed = bytes.find('\n', scanned_);
         if (std::min(feed, bytes.size()) >= kMaxSize) {
@@ -146,7 +147,8 @@ ReplyHeadParser::Step ReplyHeadParser::field(std::string_view line) {
     switch (name.size()) {
         case 4:
             if (core::iequals(name, "date")) {
-                head_.http.date = value;
+                date_begin_ = static_cast<std::size_t>(value.data() - bytes_.data());
+                date_size_ = value.size();
             }
             break;
         case 10:
@@ -159,11 +161,6 @@ ReplyHeadParser::Step ReplyHeadParser::field(std::string_view line) {
         case 11:
             if (core::iequals(name, "retry-after")) {
                 head_.http.retry_after = value;
-            }
-            break;
-        case 12:
-            if (core::iequals(name, "content-type")) {
-                head_.http.content_type = value;
             }
             break;
         case 14:
@@ -263,8 +260,12 @@ ReplyHeadParser::Step ReplyHeadParser::blank_line() {
             return bad("the reply never comes after its interim ones");
         }
         head_ = ReplyHead{};
+        date_size_ = 0;
         in_fields_ = has_length_ = has_coding_ = says_close_ = says_keep_alive_ = false;
         return Step::more;
+    }
+    if (!head_.http.retry_after.empty()) {
+        head_.http.date = bytes_.substr(date_begin_, date_size_);
     }
     head_.keep_alive = !says_close_ && (!http_1_0_ || says_keep_alive_);
     if (status == 204 || status == 304) {

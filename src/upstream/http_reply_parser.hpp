@@ -60,6 +60,9 @@ class ReplyHeadParser {
 
     ReplyHead head_;
     std::string_view problem_;
+    std::string_view bytes_;      // of the parse() that is under way
+    std::size_t date_begin_ = 0;  // where the value of Date stands in them
+    std::size_t date_size_ = 0;
     std::size_t line_ = 0;     // where the line begins that is not complete yet
     std::size_t scanned_ = 0;  // no line feed between there and here
     std::size_t fields_ = 0;
