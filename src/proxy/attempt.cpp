@@ -158,7 +158,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     } else if (result->rest) {
         judged = co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
     } else {
-        judged = judge_whole(plan, std::move(*result), id);
+        judged = judge_whole(services, plan, std::move(*result), id);
     }
     judged.at = services.worker.clock.now();
     judged.latency = judged.at - options.now;
