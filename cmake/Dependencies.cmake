@@ -24,3 +24,10 @@ if(TARGET yaml-cpp::yaml-cpp)
 else()
   target_link_libraries(weir_yaml INTERFACE yaml-cpp)
 endif()
+
+# Keccak-256. Debian's package has no CMake configuration of its own.
+find_path(CRYPTOPP_INCLUDE crypto++/keccak.h REQUIRED)
+find_library(CRYPTOPP_LIBRARY NAMES crypto++ cryptopp REQUIRED)
+add_library(weir_cryptopp INTERFACE)
+target_include_directories(weir_cryptopp SYSTEM INTERFACE ${CRYPTOPP_INCLUDE})
+target_link_libraries(weir_cryptopp INTERFACE ${CRYPTOPP_LIBRARY})

@@ -25,6 +25,7 @@ libspdlog-dev
 libyaml-cpp-dev
 prometheus-cpp-dev
 libssl-dev
+libcrypto++-dev
 zlib1g-dev
 catch2
 LIST

@@ -18,6 +18,12 @@ std::string to_quantity(std::uint64_t value);
 // A decimal number without sign, 64 bits; nothing for anything else.
 std::optional<std::uint64_t> parse_decimal(std::string_view text);
 
+// DATA: `0x` and an even number of hex digits, as bytes; nothing for anything else.
+std::optional<std::string> decode_data(std::string_view text);
+
+// `0x` and two lower-case digits per byte.
+std::string encode_data(std::string_view bytes);
+
 // True for `0x` followed by exactly 2 * `bytes` hex digits.
 bool is_hex_data(std::string_view text, std::size_t bytes);
 

@@ -2,6 +2,7 @@
 
 #include "core/hex.hpp"
 #include "jsonrpc/value.hpp"
+#include "proxy/broadcast_operation.hpp"
 #include "proxy/read_operation.hpp"
 #include "proxy/write_operation.hpp"
 
@@ -101,8 +102,11 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     if (plan.call->method == "eth_uninstallFilter") {
         scope.filters.remove(*id);
     }
-    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, plan, params,
-                                        deadline_of(scope, plan), filter->upstream);
+    const WriteRequest request{.plan = plan,
+                               .params = params,
+                               .deadline = deadline_of(scope, plan),
+                               .only = filter->upstream};
+    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
     co_return answer;
 }
 
@@ -122,13 +126,17 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
         case Access::poll_filter:
         case Access::read_filter:
             return use_filter(scope, plan);
-        case Access::write:
         case Access::broadcast:
+            return broadcast(scope, plan, deadline_of(scope, plan));
+        case Access::write:
         case Access::subscribe:
             break;
     }
-    return write_once(scope.services, scope.chain, scope.snapshot, plan, plan.call->params,
-                      deadline_of(scope, plan));
+    return write_once(scope.services, scope.chain, scope.snapshot,
+                      {.plan = plan,
+                       .params = plan.call->params,
+                       .deadline = deadline_of(scope, plan),
+                       .only = std::nullopt});
 }
 
 }  // namespace weir::proxy

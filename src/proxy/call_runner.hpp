@@ -9,6 +9,7 @@
 #include "proxy/filter_table.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
+#include "proxy/transaction_records.hpp"
 #include "routing/snapshot.hpp"
 
 #include <memory>
@@ -20,6 +21,7 @@ struct RequestScope {
     Services& services;
     ChainContext& chain;
     FilterTable& filters;
+    TransactionRecords& records;
     std::shared_ptr<const routing::RoutingSnapshot> snapshot;
     core::TimePoint received;
     LongReplies long_replies = LongReplies::buffer;

@@ -47,32 +47,37 @@ GatewayError outcome_unknown(const CallPlan& plan, const config::Chain& chain) {
     return error;
 }
 
+// The upstream to send to next.
+std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
+                                                    const routing::RoutingSnapshot& pool,
+                                                    const WriteRequest& request,
+                                                    const routing::Tried& tried,
+                                                    core::TimePoint now, Ending& ending) {
+    if (request.only) {
+        return tried.test(*request.only) ? std::nullopt : request.only;
+    }
+    const routing::Need need{.method = request.plan.call->method, .traits = request.plan.traits};
+    const auto picked = write_upstream(chain, pool, need, tried, now);
+    if (const auto* place = std::get_if<routing::UpstreamIndex>(&picked)) {
+        return *place;
+    }
+    ending.nobody = std::get<routing::NoUpstream>(picked);
+    return std::nullopt;
+}
+
 }  // namespace
 
-runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
-                                 std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                 const CallPlan& plan, std::string_view params,
-                                 core::TimePoint deadline,
-                                 std::optional<routing::UpstreamIndex> only) {
-    const routing::Need need{.method = plan.call->method, .traits = plan.traits};
+runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
+                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
+                                  const WriteRequest& request) {
     routing::Tried tried;
     Ending ending;
-    std::optional<Answer> last_refusal;
-    unsigned attempts = 0;
+    SentOnce sent;
     for (;;) {
         const core::TimePoint now = services.worker.clock.now();
-        std::optional<routing::UpstreamIndex> upstream;
-        if (!only) {
-            const auto picked = write_upstream(chain, *snapshot, need, tried, now);
-            if (const auto* place = std::get_if<routing::UpstreamIndex>(&picked)) {
-                upstream = *place;
-            } else {
-                ending.nobody = std::get<routing::NoUpstream>(picked);
-            }
-        } else if (!tried.test(*only)) {
-            upstream = only;
-        }
-        ending.out_of_time = now >= deadline;
+        const std::optional<routing::UpstreamIndex> upstream =
+            next_upstream(chain, *snapshot, request, tried, now, ending);
+        ending.out_of_time = now >= request.deadline;
         if (!upstream || ending.out_of_time) {
             break;
         }
@@ -82,17 +87,17 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
             ending.at_capacity = true;
             continue;
         }
-        ++attempts;
+        ++sent.attempts;
         const AttemptOptions options{.upstream = *upstream,
                                      .now = now,
-                                     .deadline = deadline,
+                                     .deadline = request.deadline,
                                      .connection = upstream::Connection::never_stale,
                                      .long_replies = LongReplies::buffer,
                                      .cancellation = nullptr,
-                                     .params = params};
-        Judged judged = co_await send_call(services, chain, plan, options);
+                                     .params = request.params};
+        Judged judged = co_await send_call(services, chain, request.plan, options);
         permit.reset();
-        report_attempt(services, chain, plan, *upstream, judged);
+        report_attempt(services, chain, request.plan, *upstream, judged);
         ending.last_cause = judged.verdict.cause;
         if (judged.verdict.retry_after) {
             ending.available_at = services.worker.clock.now() + *judged.verdict.retry_after;
@@ -100,26 +105,40 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
         if (judged.answer) {
             judged.answer->upstream = upstream;
         }
-        if (may_go_elsewhere(plan, judged)) {
-            last_refusal = std::move(judged.answer);
+        if (may_go_elsewhere(request.plan, judged)) {
+            sent.answer = std::move(judged.answer);
             continue;
         }
         if (is_refused_at_the_door(judged.verdict.cause)) {
+            sent.answer.reset();
             break;
         }
-        Answer answer = judged.answer ? std::move(*judged.answer)
-                                      : Answer::failed(outcome_unknown(plan, chain.config));
-        answer.attempts = attempts;
-        co_return answer;
+        sent.upstream = upstream;
+        sent.judged = std::move(judged);
+        co_return sent;
     }
     if (!ending.available_at && ending.nobody) {
         ending.available_at = ending.nobody->available_at;
     }
-    Answer answer =
-        last_refusal ? std::move(*last_refusal)
-                     : Answer::failed(error_of(ending, chain.config, services.worker.clock.now()));
-    answer.attempts = attempts;
-    co_return answer;
+    if (!sent.answer) {
+        const core::TimePoint now = services.worker.clock.now();
+        sent.answer = Answer::failed(error_of(ending, chain.config, now));
+        sent.available_at = ending.available_at;
+    }
+    co_return sent;
+}
+
+runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
+                                 std::shared_ptr<const routing::RoutingSnapshot> snapshot,
+                                 const WriteRequest& request) {
+    SentOnce sent = co_await send_once(services, chain, std::move(snapshot), request);
+    std::optional<Answer> answer = sent.upstream ? std::move(sent.judged.answer)
+                                                 : std::move(sent.answer);
+    if (!answer) {
+        answer = Answer::failed(outcome_unknown(request.plan, chain.config));
+    }
+    answer->attempts = sent.attempts;
+    co_return std::move(*answer);
 }
 
 }  // namespace weir::proxy

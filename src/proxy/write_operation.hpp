@@ -2,23 +2,44 @@
 // certain that nothing was carried out.
 #pragma once
 
-#include "core/time.hpp"
-#include "proxy/answer.hpp"
-#include "proxy/chain_context.hpp"
-#include "proxy/plan.hpp"
-#include "proxy/services.hpp"
-
 #include <memory>
 #include <optional>
 #include <string_view>
 
+#include "core/time.hpp"
+#include "proxy/answer.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/plan.hpp"
+#include "proxy/services.hpp"
+
 namespace weir::proxy {
 
-// `only` binds the call to one upstream. The references must live until the task has ended.
+struct WriteRequest {
+    const CallPlan& plan;
+    std::string_view params;
+    core::TimePoint deadline;
+    std::optional<routing::UpstreamIndex> only;  // binds the call to one upstream
+};
+
+// How the sending ended. Either an upstream got the bytes (`upstream` and `judged` are set), or it
+// is certain that nothing was carried out and `answer` says why.
+struct SentOnce {
+    std::optional<routing::UpstreamIndex> upstream;
+    Judged judged;
+    std::optional<Answer> answer;
+    std::optional<core::TimePoint> available_at;  // of an answer that is a rate limit
+    unsigned attempts = 0;
+};
+
+// The references must live until the task has ended.
+runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
+                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
+                                  const WriteRequest& request);
+
+// A write whose outcome nobody can look up.
 runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                 const CallPlan& plan, std::string_view params,
-                                 core::TimePoint deadline,
-                                 std::optional<routing::UpstreamIndex> only = std::nullopt);
+                                 const WriteRequest& request);
 
 }  // namespace weir::proxy
