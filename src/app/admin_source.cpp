@@ -1,6 +1,8 @@
 #include "app/admin_source.hpp"
 
+#include "core/text.hpp"
 #include "server/status_json.hpp"
+#include "server/transaction_json.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,10 +10,11 @@
 
 namespace weir::app {
 
-DaemonSource::DaemonSource(const Pools& pools, telemetry::Metrics& metrics,
-                           const server::ServerState& state, const runtime::Clock& clock,
-                           std::string version)
+DaemonSource::DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
+                           telemetry::Metrics& metrics, const server::ServerState& state,
+                           const runtime::Clock& clock, std::string version)
     : pools_(pools),
+      records_(records),
       metrics_(metrics),
       state_(state),
       clock_(clock),
@@ -61,6 +64,11 @@ std::string DaemonSource::status_json() {
                                  .upstreams = pool->status(now)});
     }
     return server::status_json(status);
+}
+
+std::optional<std::string> DaemonSource::transaction_json(std::string_view hash) {
+    const auto found = records_.find(core::to_lower(hash));
+    return found ? std::optional(server::transaction_json(*found)) : std::nullopt;
 }
 
 }  // namespace weir::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "proxy/transaction_records.hpp"
 #include "runtime/ports.hpp"
 #include "server/admin.hpp"
 #include "server/state.hpp"
@@ -22,15 +23,18 @@ using Pools = std::vector<std::unique_ptr<upstream::Pool>>;
 // References must outlive it.
 class DaemonSource final : public server::AdminSource {
   public:
-    DaemonSource(const Pools& pools, telemetry::Metrics& metrics, const server::ServerState& state,
+    DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
+                 telemetry::Metrics& metrics, const server::ServerState& state,
                  const runtime::Clock& clock, std::string version);
 
     bool ready(std::optional<std::string_view> chain) override;
     std::string metrics() override;
     std::string status_json() override;
+    std::optional<std::string> transaction_json(std::string_view hash) override;
 
   private:
     const Pools& pools_;
+    const proxy::TransactionRecords& records_;
     telemetry::Metrics& metrics_;
     const server::ServerState& state_;
     const runtime::Clock& clock_;

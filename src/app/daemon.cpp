@@ -6,6 +6,7 @@
 #include "proxy/account.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/handler.hpp"
+#include "proxy/transaction_records.hpp"
 #include "routing/methods.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
@@ -106,6 +107,7 @@ struct Daemon::Impl {
     Pools pools;        // one per chain, for all lanes
     Contexts contexts;  // likewise
     proxy::FilterTable filters;
+    proxy::TransactionRecords records;
     server::ServerState state;
     server::ServerState admin_state;
     server::AccessRules rules;
@@ -145,7 +147,8 @@ core::Result<void> Daemon::Impl::build() {
         }
     }
     Lane& first = *lanes.front();
-    source = std::make_unique<DaemonSource>(pools, metrics, state, clock, std::string(version()));
+    source = std::make_unique<DaemonSource>(pools, records, metrics, state, clock,
+                                            std::string(version()));
     const server::Reach reach =
         admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
     admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
@@ -168,7 +171,8 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
     lane->transport = std::move(*transport);
     lane->services = std::make_unique<proxy::Services>(
         proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets});
-    lane->handler = std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters);
+    lane->handler =
+        std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters, records);
     lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
     lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
                                                     listeners->take(index));

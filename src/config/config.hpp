@@ -87,6 +87,11 @@ struct Reads {
     Hedge hedge = Hedge::off;
 };
 
+struct Writes {
+    Duration reconcile_timeout = seconds(4);  // for finding out what became of a lost reply
+    Duration record_ttl = std::chrono::hours(1);
+};
+
 struct Circuit {
     unsigned failures = 5;
     Duration open_for = seconds(10);
@@ -137,6 +142,7 @@ struct Chain {
     Timeouts timeouts;
     Head head;
     Reads reads;
+    Writes writes;
     Circuit circuit;
     std::size_t reply_buffer = 1 * kMiB;
     std::size_t max_reply = 128 * kMiB;

@@ -7,7 +7,7 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 14> kNotAvailable = {
+constexpr std::array<std::string_view, 13> kNotAvailable = {
     "server.tls",
     "server.trusted_proxies",
     "log.sample",
@@ -15,7 +15,6 @@ constexpr std::array<std::string_view, 14> kNotAvailable = {
     "providers_file",
     "clients",
     "chains[].checkpoint",
-    "chains[].writes",
     "chains[].rate_limits",
     "chains[].batch",
     "chains[].upstreams[].provider",
@@ -88,6 +87,13 @@ Section<Reads> reads_section() {
     };
 }
 
+Section<Writes> writes_section() {
+    return {
+        field("reconcile_timeout", &Writes::reconcile_timeout, duration()),
+        field("record_ttl", &Writes::record_ttl, duration()),
+    };
+}
+
 Section<Circuit> circuit_section() {
     return {
         field("failures", &Circuit::failures, number<unsigned>(1, 1'000'000)),
@@ -144,6 +150,7 @@ Section<Chain> chain_section() {
         object("timeouts", &Chain::timeouts, timeouts_section()),
         object("head", &Chain::head, head_section()),
         object("reads", &Chain::reads, reads_section()),
+        object("writes", &Chain::writes, writes_section()),
         object("circuit", &Chain::circuit, circuit_section()),
         field("reply_buffer", &Chain::reply_buffer, size(1, kGiB)),
         field("max_reply", &Chain::max_reply, size(1, 1024 * kGiB)),

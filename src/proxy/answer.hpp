@@ -41,8 +41,8 @@ class Answer {
         answer.own_ = std::move(json);
         return answer;
     }
-    // An upstream's error of which something had to be replaced.
-    static Answer masked_error(std::string json) {
+    // An upstream's error that is not held in the buffer it came in.
+    static Answer copied_error(std::string json) {
         Answer answer(Kind::rpc_error);
         answer.own_ = std::move(json);
         return answer;

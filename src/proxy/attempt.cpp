@@ -88,7 +88,7 @@ Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view er
         return Answer::received(Answer::Kind::rpc_error, error, std::move(body));
     }
     // A piece may have stood where it is no text: in a number, across two members.
-    return Answer::masked_error(jsonrpc::is_valid(shown) ? std::string(shown)
+    return Answer::copied_error(jsonrpc::is_valid(shown) ? std::string(shown)
                                                          : R"({"code":-32000,"message":"***"})");
 }
 

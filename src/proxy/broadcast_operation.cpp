@@ -1,20 +1,19 @@
 #include "proxy/broadcast_operation.hpp"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <utility>
-
-#include <boost/asio/post.hpp>
-
 #include "chain/transaction_hash.hpp"
 #include "core/hex.hpp"
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
-#include "proxy/failure.hpp"
 #include "proxy/transaction_lookup.hpp"
 #include "proxy/write_operation.hpp"
 #include "runtime/event.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace weir::proxy {
 namespace {
@@ -67,8 +66,7 @@ void Broadcast::settle(WriteEnd end) const {
 Answer unknown_outcome(const Broadcast& own) {
     GatewayError error;
     error.type = ErrorType::broadcast_unknown;
-    error.message = "the transaction " + own.hash + " was sent once on chain " +
-                    own.chain().name +
+    error.message = "the transaction " + own.hash + " was sent once on chain " + own.chain().name +
                     " and its outcome is unknown; do not sign again, look the hash up";
     error.extra_data = R"("transactionHash":")" + own.hash + R"(","outcome":"unknown")";
     return Answer::failed(std::move(error));
@@ -98,11 +96,8 @@ runtime::Task<Answer> answer_of(const Broadcast& own, WriteEnd end) {
         Answer answer = co_await accepted(own, end.upstream);
         co_return answer;
     }
-    if (end.rate_limited) {
-        co_return Answer::failed(rate_limited(own.chain().name, end.available_at - own.now()));
-    }
     if (!end.error.empty()) {
-        co_return Answer::rewritten_error(std::move(end.error));
+        co_return Answer::copied_error(std::move(end.error));
     }
     if (end.refusal) {
         co_return Answer::failed(*end.refusal);
@@ -144,16 +139,35 @@ bool is_ambiguous(Cause cause) {
     }
 }
 
-// The answer is the upstream's own error, and nothing was accepted.
-Answer rejected(const Broadcast& own, Answer error, std::optional<routing::UpstreamIndex> upstream) {
-    static_cast<void>(upstream);
-    own.settle({.outcome = WriteOutcome::rejected, .error = std::string(error.json())});
-    return error;
+// How a broadcast ends that an upstream has taken.
+WriteEnd taken_by(std::optional<routing::UpstreamIndex> upstream) {
+    WriteEnd end;
+    end.outcome = WriteOutcome::accepted;
+    end.upstream = upstream;
+    return end;
+}
+
+// How one ends that was refused: by an upstream's error, or by the gateway's own.
+WriteEnd refused_with(const Answer& answer) {
+    WriteEnd end;
+    end.outcome = WriteOutcome::rejected;
+    if (answer.kind() == Answer::Kind::rpc_error) {
+        end.error = answer.json();
+    } else {
+        end.refusal = answer.error();
+    }
+    return end;
+}
+
+WriteEnd nobody_knows() {
+    WriteEnd end;
+    end.outcome = WriteOutcome::unknown;
+    return end;
 }
 
 runtime::Task<Answer> found_out(const Broadcast& own, Lookup lookup) {
     own.note("looked_up", lookup.upstream);
-    own.settle({.outcome = WriteOutcome::accepted, .error = {}, .upstream = lookup.upstream});
+    own.settle(taken_by(lookup.upstream));
     Answer answer = co_await accepted(own, lookup.upstream);
     co_return answer;
 }
@@ -168,14 +182,14 @@ runtime::Task<Answer> reconcile(const Broadcast& own) {
         Answer answer = co_await found_out(own, std::move(lookup));
         co_return answer;
     }
-    own.settle({.outcome = WriteOutcome::unknown});
+    own.settle(nobody_knows());
     co_return unknown_outcome(own);
 }
 
 runtime::Task<Answer> judge_error(const Broadcast& own, routing::UpstreamIndex upstream,
                                   Cause cause, Answer error) {
     if (cause == Cause::already_known) {
-        own.settle({.outcome = WriteOutcome::accepted, .error = {}, .upstream = upstream});
+        own.settle(taken_by(upstream));
         Answer answer = co_await accepted(own, upstream);
         co_return answer;
     }
@@ -191,7 +205,8 @@ runtime::Task<Answer> judge_error(const Broadcast& own, routing::UpstreamIndex u
             co_return answer;
         }
     }
-    co_return rejected(own, std::move(error), upstream);
+    own.settle(refused_with(error));
+    co_return error;
 }
 
 // An upstream's result: normally the hash; its own words in any case.
@@ -206,14 +221,13 @@ Answer took_it(const Broadcast& own, routing::UpstreamIndex upstream, Answer res
                                       {"upstream", own.name_of(upstream)},
                                       {"transaction", own.hash}});
     }
-    own.settle({.outcome = WriteOutcome::accepted, .error = {}, .upstream = upstream});
+    own.settle(taken_by(upstream));
     return result;
 }
 
 runtime::Task<Answer> send(const Broadcast& own) {
     const core::Duration whole = own.deadline - own.scope.received;
-    const core::Duration kept =
-        std::min(own.chain().writes.reconcile_timeout, whole - whole / 4);
+    const core::Duration kept = std::min(own.chain().writes.reconcile_timeout, whole - whole / 4);
     const WriteRequest request{.plan = own.plan,
                                .params = own.plan.call->params,
                                .deadline = own.deadline - kept,
@@ -222,13 +236,7 @@ runtime::Task<Answer> send(const Broadcast& own) {
     SentOnce sent =
         co_await send_once(own.scope.services, own.scope.chain, own.scope.snapshot, request);
     if (!sent.upstream) {
-        WriteEnd end{.outcome = WriteOutcome::rejected, .error = {}};
-        if (sent.answer->kind() == Answer::Kind::rpc_error) {
-            end.error = sent.answer->json();
-        } else {
-            end.refusal = sent.answer->error();
-        }
-        own.settle(std::move(end));
+        own.settle(refused_with(*sent.answer));
         sent.answer->attempts = sent.attempts;
         co_return std::move(*sent.answer);
     }
@@ -263,7 +271,7 @@ runtime::Task<Answer> look_first(const Broadcast& own) {
         case Lookup::Found::no_answer:
             break;
     }
-    own.settle({.outcome = WriteOutcome::unknown});
+    own.settle(nobody_knows());
     co_return unknown_outcome(own);
 }
 
@@ -275,12 +283,9 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
     const std::optional<std::string> bytes = text ? core::decode_data(*text) : std::nullopt;
     std::optional<std::string> hash = bytes ? chain::transaction_hash(*bytes) : std::nullopt;
     if (!hash) {  // no transaction: sent once all the same, for the node's own error
-        const WriteRequest request{.plan = plan,
-                                   .params = plan.call->params,
-                                   .deadline = deadline,
-                                   .only = std::nullopt};
-        Answer answer =
-            co_await write_once(scope.services, scope.chain, scope.snapshot, request);
+        const WriteRequest request{
+            .plan = plan, .params = plan.call->params, .deadline = deadline, .only = std::nullopt};
+        Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;
     }
     Broadcast own{.scope = scope,
@@ -288,8 +293,8 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
                   .deadline = deadline,
                   .hash = std::move(*hash),
                   .record = nullptr};
-    TransactionRecords::Claim claim = scope.records.claim(
-        scope.chain.index, own.hash, *bytes, own.chain().writes.record_ttl, own.now());
+    TransactionRecords::Claim claim = scope.records.claim(scope.chain.index, own.hash, *bytes,
+                                                          own.chain().writes.record_ttl, own.now());
     own.record = std::move(claim.record);
     switch (claim.step) {
         case Step::join: {
@@ -297,7 +302,8 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
             co_return answer;
         }
         case Step::answer: {
-            Answer answer = co_await accepted(own, scope.records.holder(scope.chain.index, own.hash));
+            Answer answer =
+                co_await accepted(own, scope.records.holder(scope.chain.index, own.hash));
             co_return answer;
         }
         case Step::look_first: {

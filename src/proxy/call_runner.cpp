@@ -1,6 +1,7 @@
 #include "proxy/call_runner.hpp"
 
 #include "core/hex.hpp"
+#include "core/text.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/broadcast_operation.hpp"
 #include "proxy/read_operation.hpp"
@@ -65,6 +66,23 @@ runtime::Task<Answer> run_local(const RequestScope& scope, const CallPlan& plan)
     co_return answer;
 }
 
+bool looks_up_transaction(const CallPlan& plan) {
+    return plan.call->method == "eth_getTransactionByHash" ||
+           plan.call->method == "eth_getTransactionReceipt";
+}
+
+// A transaction that was broadcast here is looked up at the upstream that took it, if it can serve.
+runtime::Task<Answer> read_transaction(const RequestScope& scope, const CallPlan& plan) {
+    CallPlan bound = plan;
+    const auto hash = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
+    if (hash) {
+        bound.preferred = scope.records.holder(scope.chain.index, core::to_lower(*hash));
+    }
+    Answer answer =
+        co_await run_read(scope, bound, plan.call->params, scope.long_replies, std::nullopt);
+    co_return answer;
+}
+
 runtime::Task<Answer> make_filter(const RequestScope& scope, const CallPlan& plan) {
     Answer answer =
         co_await run_read(scope, plan, plan.call->params, LongReplies::buffer, std::nullopt);
@@ -120,7 +138,9 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
         case Access::local:
             return run_local(scope, plan);
         case Access::read:
-            return run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
+            return looks_up_transaction(plan) ? read_transaction(scope, plan)
+                                              : run_read(scope, plan, plan.call->params,
+                                                         scope.long_replies, std::nullopt);
         case Access::make_filter:
             return make_filter(scope, plan);
         case Access::poll_filter:

@@ -68,11 +68,13 @@ struct Handler::Chain {
 };
 
 Handler::Handler(const config::Config& config, Services& services,
-                 const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters)
+                 const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters,
+                 TransactionRecords& records)
     : limits_{.max_depth = config.server.max_depth, .max_batch = config.server.max_batch},
       routes_(config.chains),
       services_(services),
-      filters_(filters) {
+      filters_(filters),
+      records_(records) {
     for (const std::unique_ptr<ChainContext>& chain : chains) {
         chains_.emplace_back(*chain);
     }
@@ -127,6 +129,7 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
     const RequestScope scope{.services = services_,
                              .chain = chain.context,
                              .filters = filters_,
+                             .records = records_,
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::stream};
@@ -162,6 +165,7 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
     const RequestScope scope{.services = services_,
                              .chain = chain.context,
                              .filters = filters_,
+                             .records = records_,
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::buffer};

@@ -7,6 +7,7 @@
 #include "proxy/exchange.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/services.hpp"
+#include "proxy/transaction_records.hpp"
 
 #include <memory>
 #include <string_view>
@@ -29,7 +30,8 @@ class Handler final : public RequestHandler {
   public:
     // The contexts are the process's, shared with the other workers' handlers.
     Handler(const config::Config& config, Services& services,
-            const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters);
+            const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters,
+            TransactionRecords& records);
     ~Handler() override;
 
     std::optional<Route> route(std::string_view path) const override;
@@ -51,6 +53,7 @@ class Handler final : public RequestHandler {
     const Routes routes_;
     Services& services_;
     FilterTable& filters_;
+    TransactionRecords& records_;
     std::vector<Chain> chains_;
 };
 

@@ -5,6 +5,7 @@
 #include "proxy/gateway_error.hpp"
 #include "routing/methods.hpp"
 #include "routing/policy.hpp"
+#include "routing/snapshot.hpp"
 
 #include <optional>
 #include <string_view>
@@ -14,8 +15,9 @@ namespace weir::proxy {
 struct CallPlan {
     const jsonrpc::Call* call = nullptr;
     const routing::MethodTraits* traits = nullptr;
-    bool wants_pending = false;           // a read that names the block `pending`
-    std::optional<GatewayError> refusal;  // answered without an upstream
+    bool wants_pending = false;                       // a read that names the block `pending`
+    std::optional<routing::UpstreamIndex> preferred;  // should serve if it can
+    std::optional<GatewayError> refusal;              // answered without an upstream
 
     routing::Access access() const { return traits->access; }
 

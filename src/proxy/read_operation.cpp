@@ -151,9 +151,11 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
         return tried_.test(*only_) ? std::nullopt : only_;
     }
     const routing::Need need{.method = plan_.call->method, .traits = plan_.traits};
-    const auto picked = plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
-                                            : routing::select(*snapshot_, need, tried_, now,
-                                                              services_.worker.random.next());
+    const auto picked =
+        plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
+        : plan_.preferred
+            ? routing::select_kept(*snapshot_, need, tried_, *plan_.preferred, now)
+            : routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
     if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *upstream;
     }

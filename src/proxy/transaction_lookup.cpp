@@ -60,6 +60,7 @@ runtime::Task<> ask(Round& round, routing::UpstreamIndex upstream) {
     upstream::Cancellation& cancellation = round.running.emplace_back();
     const AttemptOptions options{
         .upstream = upstream,
+        .now = now,
         .deadline = std::min(round.deadline, now + round.chain.config.timeouts.attempt),
         .connection = upstream::Connection::pooled,
         .long_replies = LongReplies::buffer,

@@ -14,7 +14,7 @@ class TransactionRecord {
     std::string bytes;
     core::Duration ttl{};
     bool in_flight = true;
-    WriteEnd end{.outcome = WriteOutcome::pending, .error = {}, .available_at = {}, .upstream = {}};
+    WriteEnd end;
     core::TimePoint settled{};
     core::TimePoint last_event{};
     std::vector<WriteEvent> events;
@@ -132,8 +132,7 @@ std::optional<TransactionRecords::View> TransactionRecords::find(std::string_vie
     if (newest == nullptr) {
         return std::nullopt;
     }
-    const WriteOutcome outcome =
-        newest->in_flight ? WriteOutcome::pending : newest->end.outcome;
+    const WriteOutcome outcome = newest->in_flight ? WriteOutcome::pending : newest->end.outcome;
     return View{newest->hash, outcome, newest->events};
 }
 

@@ -2,6 +2,11 @@
 // twice by a client's repetition and each can be told of afterwards.
 #pragma once
 
+#include "core/time.hpp"
+#include "proxy/gateway_error.hpp"
+#include "routing/snapshot.hpp"
+#include "routing/verdict.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -14,10 +19,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/time.hpp"
-#include "routing/snapshot.hpp"
-#include "routing/verdict.hpp"
-
 namespace weir::proxy {
 
 enum class WriteOutcome : std::uint8_t { pending, accepted, rejected, unknown };
@@ -26,8 +27,8 @@ std::string_view to_string(WriteOutcome outcome);
 // One thing that happened to a transaction.
 struct WriteEvent {
     core::WallTime at;
-    std::string upstream;                // its name; empty where none is concerned
-    std::string_view event;              // sent, answered, looked_up, joined, repeated, settled
+    std::string upstream;    // its name; empty where none is concerned
+    std::string_view event;  // sent, answered, looked_up, joined, repeated, or an outcome
     std::optional<routing::Cause> cause;
 };
 
@@ -38,9 +39,8 @@ class TransactionRecord;
 // How a broadcast ended, for the requests that joined it.
 struct WriteEnd {
     WriteOutcome outcome = WriteOutcome::unknown;
-    std::string error;  // raw JSON of the upstream's own error, where it was one
-    bool rate_limited = false;
-    core::TimePoint available_at{};  // when rate limited
+    std::string error;                    // raw JSON of the upstream's own error, where it was one
+    std::optional<GatewayError> refusal;  // or why nothing was sent, or nothing taken
     std::optional<routing::UpstreamIndex> upstream;  // who took it
 };
 

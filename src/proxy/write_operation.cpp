@@ -69,7 +69,7 @@ std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
 
 runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                  const WriteRequest& request) {
+                                  WriteRequest request) {
     routing::Tried tried;
     Ending ending;
     SentOnce sent;
@@ -123,17 +123,16 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
     if (!sent.answer) {
         const core::TimePoint now = services.worker.clock.now();
         sent.answer = Answer::failed(error_of(ending, chain.config, now));
-        sent.available_at = ending.available_at;
     }
     co_return sent;
 }
 
 runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                 const WriteRequest& request) {
+                                 WriteRequest request) {
     SentOnce sent = co_await send_once(services, chain, std::move(snapshot), request);
-    std::optional<Answer> answer = sent.upstream ? std::move(sent.judged.answer)
-                                                 : std::move(sent.answer);
+    std::optional<Answer> answer =
+        sent.upstream ? std::move(sent.judged.answer) : std::move(sent.answer);
     if (!answer) {
         answer = Answer::failed(outcome_unknown(request.plan, chain.config));
     }

@@ -2,16 +2,16 @@
 // certain that nothing was carried out.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
 
 namespace weir::proxy {
 
@@ -28,18 +28,17 @@ struct SentOnce {
     std::optional<routing::UpstreamIndex> upstream;
     Judged judged;
     std::optional<Answer> answer;
-    std::optional<core::TimePoint> available_at;  // of an answer that is a rate limit
     unsigned attempts = 0;
 };
 
 // The references must live until the task has ended.
 runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                  const WriteRequest& request);
+                                  WriteRequest request);
 
 // A write whose outcome nobody can look up.
 runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
-                                 const WriteRequest& request);
+                                 WriteRequest request);
 
 }  // namespace weir::proxy

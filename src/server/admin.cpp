@@ -25,7 +25,9 @@ constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr std::string_view kJson = "application/json";
 
-enum class Page : std::uint8_t { livez, readyz, metrics, status_json };
+enum class Page : std::uint8_t { livez, readyz, metrics, status_json, transaction };
+
+constexpr std::string_view kTransactions = "/api/transactions/";
 
 std::optional<Page> page_of(std::string_view path) {
     constexpr std::array<std::pair<std::string_view, Page>, 4> kPages = {{
@@ -38,6 +40,9 @@ std::optional<Page> page_of(std::string_view path) {
         if (name == path) {
             return page;
         }
+    }
+    if (path.starts_with(kTransactions)) {
+        return Page::transaction;
     }
     return std::nullopt;
 }
@@ -139,7 +144,7 @@ bool AdminSite::authorized(std::string_view authorization) const {
 Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
     using proxy::ErrorType;
     const std::optional<Page> wanted = page_of(head.path);
-    const bool open = wanted && *wanted != Page::status_json;
+    const bool open = wanted && *wanted != Page::status_json && *wanted != Page::transaction;
     if (!open && !authorized(head.authorization)) {
         return Refusal{ErrorType::unauthorized, 401, "this page needs admin.token", kAuthenticate};
     }
@@ -160,6 +165,15 @@ Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
             return page(200, kMetricsText, source_.metrics());
         case Page::status_json:
             return page(200, kJson, source_.status_json());
+        case Page::transaction: {
+            std::optional<std::string> json =
+                source_.transaction_json(head.path.substr(kTransactions.size()));
+            if (json) {
+                return page(200, kJson, std::move(*json));
+            }
+            return Refusal{ErrorType::not_found, 404, "no transaction of this hash is on record",
+                           kHeaders};
+        }
     }
     return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
 }

@@ -20,6 +20,8 @@ class AdminSource {
     virtual bool ready(std::optional<std::string_view> chain) = 0;
     virtual std::string metrics() = 0;      // Prometheus text format 0.0.4
     virtual std::string status_json() = 0;  // of /api/status
+    // Of /api/transactions/<hash>; nothing for a hash that is not recorded.
+    virtual std::optional<std::string> transaction_json(std::string_view hash) = 0;
 };
 
 // Without a token, a listener that others than this machine reach shows only /livez, /readyz and

@@ -1,11 +1,8 @@
 #include "server/status_json.hpp"
 
-#include "jsonrpc/value.hpp"
+#include "server/json_writer.hpp"
 
-#include <array>
-#include <charconv>
 #include <chrono>
-#include <concepts>
 #include <string_view>
 
 namespace weir::server {
@@ -19,69 +16,11 @@ double in_milliseconds(core::Duration duration) {
     return std::chrono::duration<double, std::milli>(duration).count();
 }
 
-// A JSON document written from front to back; puts the commas.
-class Writer {
-  public:
-    void open(char bracket) {
-        separate();
-        out_ += bracket;
-        first_ = true;
-    }
-    void close(char bracket) {
-        out_ += bracket;
-        first_ = false;
-    }
-    void key(std::string_view name) {
-        separate();
-        jsonrpc::append_string(out_, name);
-        out_ += ':';
-        first_ = true;
-    }
-    void value(std::string_view text) {
-        separate();
-        jsonrpc::append_string(out_, text);
-    }
-    void value(std::unsigned_integral auto number) {
-        separate();
-        out_ += std::to_string(number);
-    }
-    void value(double number) {
-        separate();
-        std::array<char, 64> digits{};
-        const auto [end, error] = std::to_chars(digits.data(), digits.data() + digits.size(),
-                                                number, std::chars_format::fixed, 3);
-        out_.append(digits.data(), error == std::errc{} ? end : digits.data());
-    }
-    void null() {
-        separate();
-        out_ += "null";
-    }
-    void value(const std::optional<double>& number) {
-        if (number) {
-            value(*number);
-        } else {
-            null();
-        }
-    }
-    std::string take() { return std::move(out_); }
-
-  private:
-    void separate() {
-        if (!first_) {
-            out_ += ',';
-        }
-        first_ = false;
-    }
-
-    std::string out_;
-    bool first_ = true;
-};
-
 std::optional<double> latency(const std::optional<core::Duration>& value) {
     return value ? std::optional<double>(in_milliseconds(*value)) : std::nullopt;
 }
 
-void write_head(Writer& out, const std::optional<chain::BlockId>& head,
+void write_head(JsonWriter& out, const std::optional<chain::BlockId>& head,
                 const std::optional<core::Duration>& age) {
     if (!head) {
         out.null();
@@ -99,7 +38,7 @@ void write_head(Writer& out, const std::optional<chain::BlockId>& head,
     out.close('}');
 }
 
-void write_upstream(Writer& out, const upstream::UpstreamStatus& status) {
+void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.open('{');
     out.key("name");
     out.value(status.name);
@@ -145,7 +84,7 @@ void write_upstream(Writer& out, const upstream::UpstreamStatus& status) {
     out.close('}');
 }
 
-void write_chain(Writer& out, const ChainStatus& chain) {
+void write_chain(JsonWriter& out, const ChainStatus& chain) {
     out.open('{');
     out.key("name");
     out.value(chain.name);
@@ -167,7 +106,7 @@ void write_chain(Writer& out, const ChainStatus& chain) {
 }  // namespace
 
 std::string status_json(const DaemonStatus& status) {
-    Writer out;
+    JsonWriter out;
     out.open('{');
     out.key("version");
     out.value(status.version);

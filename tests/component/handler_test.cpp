@@ -78,7 +78,7 @@ struct Fixture {
         }
         pools.push_back(std::move(pool));
         contexts.push_back(std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0]));
-        handler = std::make_unique<proxy::Handler>(config, services, contexts, filters);
+        handler = std::make_unique<proxy::Handler>(config, services, contexts, filters, records);
     }
 
     RecordingSink ask(const std::string& body) {
@@ -121,6 +121,7 @@ struct Fixture {
     std::vector<std::unique_ptr<upstream::Pool>> pools;
     std::vector<std::unique_ptr<proxy::ChainContext>> contexts;
     proxy::FilterTable filters;
+    proxy::TransactionRecords records;
     std::unique_ptr<proxy::Handler> handler;
 };
 

@@ -27,3 +27,12 @@ TEST_CASE("hex data has an exact length") {
     CHECK_FALSE(is_hex_data("0xabC", 2));
     CHECK_FALSE(is_hex_data("0xabcg", 2));
 }
+
+TEST_CASE("data is decoded and encoded byte for byte") {
+    CHECK(decode_data("0x") == std::optional<std::string>(""));
+    CHECK(decode_data("0x00fFa1") == std::optional<std::string>(std::string("\x00\xff\xa1", 3)));
+    for (const char* bad : {"", "00", "0x0", "0x0g", "0x 0", "x000"}) {
+        CHECK_FALSE(decode_data(bad).has_value());
+    }
+    CHECK(encode_data(std::string("\x00\xff\xa1", 3)) == "0x00ffa1");
+}

@@ -18,6 +18,9 @@ class Source final : public AdminSource {
     }
     std::string metrics() override { return "weir_connections 1\n"; }
     std::string status_json() override { return "{}"; }
+    std::optional<std::string> transaction_json(std::string_view hash) override {
+        return hash == "0xab" ? std::optional<std::string>(R"({"hash":"0xab"})") : std::nullopt;
+    }
 
     bool is_ready = true;
 };
