@@ -1,10 +1,10 @@
 #include "chain/transaction_hash.hpp"
 
-#include <cstddef>
-#include <cstdint>
-
 #include "core/hex.hpp"
 #include "core/keccak.hpp"
+
+#include <cstddef>
+#include <cstdint>
 
 namespace weir::chain {
 namespace {

@@ -138,9 +138,9 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
         case Access::local:
             return run_local(scope, plan);
         case Access::read:
-            return looks_up_transaction(plan) ? read_transaction(scope, plan)
-                                              : run_read(scope, plan, plan.call->params,
-                                                         scope.long_replies, std::nullopt);
+            return looks_up_transaction(plan)
+                       ? read_transaction(scope, plan)
+                       : run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);
         case Access::make_filter:
             return make_filter(scope, plan);
         case Access::poll_filter:

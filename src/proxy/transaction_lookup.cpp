@@ -1,14 +1,14 @@
 #include "proxy/transaction_lookup.hpp"
 
-#include <algorithm>
-#include <list>
-#include <utility>
-
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/attempt.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
+
+#include <algorithm>
+#include <list>
+#include <utility>
 
 namespace weir::proxy {
 namespace {

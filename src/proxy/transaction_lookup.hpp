@@ -1,14 +1,14 @@
 // Does any upstream know a transaction? Asked of all that are fit, side by side.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
 #include "core/time.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/services.hpp"
 #include "routing/snapshot.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace weir::proxy {
 

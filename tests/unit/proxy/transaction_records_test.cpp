@@ -63,9 +63,12 @@ TEST_CASE("what repeated bytes meet depends on how the first ended") {
         Step step;
     };
     const Row rows[] = {
-        {WriteOutcome::accepted, 29s, Step::answer},   {WriteOutcome::accepted, 30s, Step::look_first},
-        {WriteOutcome::unknown, 0s, Step::look_first}, {WriteOutcome::unknown, 10min, Step::look_first},
-        {WriteOutcome::rejected, 0s, Step::send},      {WriteOutcome::rejected, 10min, Step::send},
+        {WriteOutcome::accepted, 29s, Step::answer},
+        {WriteOutcome::accepted, 30s, Step::look_first},
+        {WriteOutcome::unknown, 0s, Step::look_first},
+        {WriteOutcome::unknown, 10min, Step::look_first},
+        {WriteOutcome::rejected, 0s, Step::send},
+        {WriteOutcome::rejected, 10min, Step::send},
     };
     for (const Row& row : rows) {
         Fixture f;
