@@ -29,6 +29,9 @@ std::optional<GatewayError> fault_of(const jsonrpc::Call& call) {
 
 bool names_pending(const routing::MethodTraits& traits, std::string_view params) {
     constexpr std::string_view kPending = "pending";
+    if (traits.block_param == routing::BlockParam::pending) {
+        return true;
+    }
     // A string that is written plainly stands in the text as it is; that is quickly seen.
     if (traits.block_param != routing::BlockParam::block ||
         params.find(kPending) == std::string_view::npos) {

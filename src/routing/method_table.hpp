@@ -22,6 +22,11 @@ constexpr MethodTraits other(std::string_view name, Access access, std::uint16_t
     return {name, access, TimeClass::fast, BlockParam::none, 0, cost, 0};
 }
 
+// Reads of what a node holds for its next block.
+constexpr MethodTraits pool(std::string_view name, TimeClass time_class, std::uint16_t cost) {
+    return {name, Access::read, time_class, BlockParam::pending, 0, cost, 0};
+}
+
 constexpr BlockParam kBlock = BlockParam::block;
 constexpr BlockParam kHash = BlockParam::block_hash;
 constexpr BlockParam kLogs = BlockParam::log_filter;
@@ -97,14 +102,14 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
     fast("eth_getUncleCountByBlockHash", 20, kHash, 0),
     fast("eth_getUncleCountByBlockNumber", 20, kBlock, 0),
-    fast("eth_pendingTransactions", 40),
+    pool("eth_pendingTransactions", TimeClass::fast, 40),
 
     // eth_: state, execution, logs.
     fast("eth_call", 26, kBlock, 1),
     slow("eth_callMany", 80),
     slow("eth_createAccessList", 20, kBlock, 1),
     fast("eth_estimateGas", 20, kBlock, 1),
-    fast("eth_fillTransaction", 20),
+    pool("eth_fillTransaction", TimeClass::fast, 20),
     fast("eth_getAccount", 20, kBlock, 1),
     fast("eth_getAccountInfo", 20, kBlock, 1),
     fast("eth_getBalance", 20, kBlock, 1),
@@ -120,13 +125,13 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("net_peerCount", 10),
     fast("web3_clientVersion", 10),
     fast("web3_sha3", 10),
-    slow("txpool_besuPendingTransactions", 80),
-    fast("txpool_besuStatistics", 20),
-    slow("txpool_besuTransactions", 80),
-    slow("txpool_content", 80),
-    fast("txpool_contentFrom", 40),
-    slow("txpool_inspect", 80),
-    fast("txpool_status", 20),
+    pool("txpool_besuPendingTransactions", TimeClass::slow, 80),
+    pool("txpool_besuStatistics", TimeClass::fast, 20),
+    pool("txpool_besuTransactions", TimeClass::slow, 80),
+    pool("txpool_content", TimeClass::slow, 80),
+    pool("txpool_contentFrom", TimeClass::fast, 40),
+    pool("txpool_inspect", TimeClass::slow, 80),
+    pool("txpool_status", TimeClass::fast, 20),
 
     // debug_, those that read.
     slow("debug_accountAt", 40),

@@ -29,6 +29,7 @@ enum class BlockParam : std::uint8_t {
     block_hash,  // a block hash at `position`
     log_filter,  // an eth_getLogs filter object at `position`
     range_end,   // newestBlock of eth_feeHistory at `position`
+    pending,     // none, but it reads the node's own pool: always the block to come
 };
 
 struct MethodTraits {

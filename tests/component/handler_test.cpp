@@ -166,6 +166,8 @@ TEST_CASE("writes and reads of pending share one upstream") {
     Fixture f(2);
     f.ask(call("1", "eth_sendRawTransaction", R"(["0x01"])"));
     f.ask(call("2", "eth_getTransactionCount", R"(["0x1","pending"])"));
+    f.ask(call("3", "eth_fillTransaction", "[{}]"));
+    f.ask(call("4", "txpool_contentFrom", R"(["0x1"])"));
     CHECK(f.asked().size() == 1);
 }
 
