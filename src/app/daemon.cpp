@@ -211,13 +211,18 @@ runtime::Task<bool> Daemon::Impl::every_lane_drained(core::TimePoint deadline) {
 
 runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
     using Signals = net::basic_signal_set<runtime::Executor>;
-    Signals signals(lanes.front()->worker.io.get_executor(), SIGTERM, SIGINT);
-    for (int count = 1;; ++count) {
+    Signals signals(lanes.front()->worker.io.get_executor(), SIGTERM, SIGINT, SIGHUP);
+    for (int count = 1;;) {
         const auto [error, number] = co_await signals.async_wait(net::as_tuple(net::deferred));
         if (error) {
             co_return;
         }
-        if (count > 1) {
+        if (number == SIGHUP) {
+            log->write(config::LogLevel::warn,
+                       "SIGHUP is ignored: reloading is not available yet; restart instead");
+            continue;
+        }
+        if (count++ > 1) {
             log->write(config::LogLevel::warn, "second signal: ending now");
             ending_now = true;
             stop_lanes();

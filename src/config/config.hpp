@@ -133,6 +133,8 @@ struct Upstream {
 
 enum class Family { evm };
 
+constexpr std::size_t kMaxUpstreams = 64;  // per chain
+
 struct Chain {
     std::string name;
     Family family = Family::evm;

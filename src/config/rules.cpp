@@ -47,6 +47,10 @@ void judge_origins(const Config& config, Reading& reading) {
 }
 
 void judge_upstreams(const Chain& chain, std::size_t place, Reading& reading) {
+    if (chain.upstreams.size() > kMaxUpstreams) {
+        reading.problem(chain_path(place) + ".upstreams",
+                        "has more than " + std::to_string(kMaxUpstreams) + " entries");
+    }
     std::map<std::string, std::size_t> names;
     for (std::size_t i = 0; i < chain.upstreams.size(); ++i) {
         const Upstream& upstream = chain.upstreams[i];

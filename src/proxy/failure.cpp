@@ -76,7 +76,7 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
     }
     return make(ErrorType::no_upstream,
                 "no upstream of chain " + chain.name +
-                    " is fit to serve; the status page says why for each of them");
+                    " is fit to serve; /api/status on the admin listener says why for each");
 }
 
 }  // namespace weir::proxy

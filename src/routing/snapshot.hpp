@@ -2,6 +2,7 @@
 #pragma once
 
 #include "chain/observation.hpp"
+#include "config/config.hpp"
 #include "core/time.hpp"
 #include "routing/policy.hpp"
 
@@ -17,7 +18,7 @@ namespace weir::routing {
 
 // A place in the chain's list of upstreams, as configured.
 using UpstreamIndex = std::size_t;
-constexpr std::size_t kMaxUpstreams = 64;  // per chain; checked by the config loader
+constexpr std::size_t kMaxUpstreams = config::kMaxUpstreams;
 
 enum class UpstreamState : std::uint8_t {
     fit,

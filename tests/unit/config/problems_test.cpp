@@ -232,3 +232,11 @@ TEST_CASE("many problems come at once") {
     }
     CHECK(problems(yaml).size() == 6000);
 }
+
+TEST_CASE("a chain has a bounded number of upstreams") {
+    std::string yaml = "chains:\n  - chain_id: 1\n    upstreams:\n";
+    for (std::size_t i = 0; i <= kMaxUpstreams; ++i) {
+        yaml += "      - url: http://127.0.0.1:" + std::to_string(1000 + i) + "\n";
+    }
+    check({{yaml, {"chains[0].upstreams: has more than 64 entries"}}});
+}
