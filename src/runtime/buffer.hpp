@@ -21,6 +21,9 @@ class MemoryBudget {
     void release(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t used() const { return used_.load(std::memory_order_relaxed); }
 
+    // More than half is taken: what can wait should not take more.
+    bool is_scarce() const { return used() > limit_ / 2; }
+
   private:
     const std::size_t limit_;
     std::atomic<std::size_t> used_ = 0;
@@ -83,6 +86,8 @@ class BufferPool {
     explicit BufferPool(MemoryBudget& budget) : budget_(budget) {}
     BufferPool(const BufferPool&) = delete;
     BufferPool& operator=(const BufferPool&) = delete;
+
+    bool is_scarce() const { return budget_.is_scarce(); }
 
   private:
     friend class Buffer;

@@ -32,13 +32,16 @@ TEST_CASE("framing table over sockets", "[server]") {
         INFO(one.name);
         HttpClient client(server.port());
         client.send(one.bytes);
-        const auto answer = client.read_answer();
+        const Expect expect = one.bytes.starts_with("HEAD ") ? Expect::head_only : Expect::body;
+        const auto answer = client.read_answer(expect);
         REQUIRE(answer);
         CHECK(answer->status == one.status);
         if (one.status == 200) {
             CHECK(answer->body == one.body);
         } else if (one.status != 204) {
             CHECK(answer->header("Content-Type") == "application/json");
+        }
+        if (one.status != 200 && one.status != 204 && expect == Expect::body) {
             CHECK(answer->body.starts_with(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32600)"));
         }
         CHECK(answer->header("Date").ends_with(" GMT"));

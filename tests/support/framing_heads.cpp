@@ -136,9 +136,20 @@ void add_request_lines(Table& table) {
     table.rule("GET with a chunked body",
                "GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                405, After::closed);
+    table.rule("HEAD", "HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
+    table.rule("HEAD with a body", with_line("HEAD / HTTP/1.1"), 405);
+    table.rule("HEAD with a chunked body",
+               "HEAD / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+               405, After::closed);
+    table.rule(
+        "GET with a body that is late",
+        "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 500\r\n\r\n" + plain_post(kSmuggled),
+        405, After::closed);
     table.rule("PUT", with_line("PUT / HTTP/1.1"), 405);
     table.rule("DELETE", "DELETE / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
     table.rule("TRACE", "TRACE / HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
+    table.rule("TRACE with a body", with_line("TRACE / HTTP/1.1"), 405);
+    table.rule("CONNECT with a body", with_line("CONNECT localhost:80 HTTP/1.1"), 405);
     table.rule("CONNECT", "CONNECT example.com:443 HTTP/1.1\r\nHost: localhost\r\n\r\n", 405);
     table.rule("an unknown method", with_line("BREW / HTTP/1.1"), 405);
     table.rule("a method in lower case", with_line("post / HTTP/1.1"), 405);

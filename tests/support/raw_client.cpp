@@ -167,6 +167,7 @@ HttpResponse::End RawClient::read_chunks(std::string& body, Deadline deadline) {
         std::size_t line_end = std::string::npos;
         while ((line_end = received_.find("\r\n", at)) == std::string::npos) {
             if (!receive(deadline)) {
+                received_.clear();
                 return HttpResponse::End::cut;
             }
         }
@@ -175,6 +176,7 @@ HttpResponse::End RawClient::read_chunks(std::string& body, Deadline deadline) {
         while (received_.size() < end) {
             if (!receive(deadline)) {
                 body.append(received_, line_end + 2, size);
+                received_.clear();
                 return HttpResponse::End::cut;
             }
         }

@@ -1,0 +1,294 @@
+// More of everything than the program allows, and clients that are slow on purpose: it stays within
+// its bounds, and others are served as before.
+#include "support/catch.hpp"
+#include "support/daemon.hpp"
+#include "support/http_client.hpp"
+#include "support/process_usage.hpp"
+#include "support/rpc.hpp"
+#include "support/simulators.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace weir;
+using namespace weir::test;
+using simulator::Script;
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+constexpr std::size_t kMiB = 1024 * 1024;
+
+// What the program takes beside its buffers; docs/limits.md promises it.
+constexpr std::size_t kBase = 48 * kMiB;
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WEIR_TEST_SANITIZED
+#endif
+#endif
+#ifdef WEIR_TEST_SANITIZED
+constexpr bool kMemoryIsOwn = false;  // the sanitizer's own is far larger
+#else
+constexpr bool kMemoryIsOwn = true;
+#endif
+
+struct House {
+    explicit House(const std::vector<std::string>& server = {}, const std::string& upstream = {},
+                   std::size_t logs_bytes = 10'000'000) {
+        provider.change([&](Script& s) {
+            s.unknown = simulator::UnknownMethods::echo;
+            s.logs_bytes = logs_bytes;
+            s.method_latency["eth_slow"] = milliseconds(400);
+        });
+        DaemonConfig config = DaemonConfig::with({provider.url()});
+        config.server = server;
+        config.upstreams[0].more = upstream;
+        daemon = std::make_unique<Daemon>(config);
+        REQUIRE(daemon->wait_until_ready());
+    }
+
+    std::uint16_t port() const {
+        const std::string& address = daemon->rpc_address();
+        return static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+    }
+    pid_t pid() const { return daemon->process().pid(); }
+    std::unique_ptr<RawClient> client() const {
+        return std::make_unique<RawClient>(daemon->rpc_address());
+    }
+    bool is_served() const {
+        try {
+            return daemon->post(rpc("eth_gasPrice")).status == 200;
+        } catch (const std::runtime_error&) {
+            return false;  // turned away
+        }
+    }
+
+    Simulators simulators;
+    simulator::Provider& provider = simulators.add();
+    std::unique_ptr<Daemon> daemon;
+};
+
+std::string posted(const std::string& body, std::size_t announced) {
+    return "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(announced) +
+           "\r\n\r\n" + body;
+}
+
+// The 99th percentile of so many calls, one after another.
+Clock::duration p99(RawClient& client, int calls) {
+    std::vector<Clock::duration> took;
+    for (int i = 0; i < calls; ++i) {
+        const auto begin = Clock::now();
+        const HttpResponse response = client.post("/", rpc("eth_gasPrice"));
+        took.push_back(Clock::now() - begin);
+        REQUIRE(response.status == 200);
+    }
+    const auto place = took.begin() + static_cast<std::ptrdiff_t>(took.size() * 99 / 100);
+    std::nth_element(took.begin(), place, took.end());
+    return *place;
+}
+
+// With others at work a probe's p99 stays within twice its quiet value. The machine has moods of
+// its own: only a difference that is there in each of several rounds is the program's. Half a
+// millisecond is below what can be told.
+template <class Disturb>
+void check_undisturbed(const House& house, Disturb disturb) {
+    constexpr Clock::duration kNoise = std::chrono::microseconds(500);
+    const auto probe = house.client();
+    bool undisturbed = false;
+    for (int round = 0; round < 6 && !undisturbed; ++round) {
+        const Clock::duration quiet = p99(*probe, 300);
+        const auto others = disturb();
+        const Clock::duration busy = p99(*probe, 300);
+        undisturbed = busy <= 2 * quiet + kNoise;
+        CAPTURE(round, quiet.count(), busy.count());
+        CHECK((undisturbed || round < 5));
+    }
+}
+
+void check_overloaded(const HttpResponse& response) {
+    CHECK(response.status == 503);
+    CHECK(type_of(response.body) == "overloaded");
+    CHECK(!response.field("Retry-After").empty());
+}
+
+}  // namespace
+
+TEST_CASE("more connections than the program allows", "[daemon]") {
+    const House house({"max_connections: 10"});
+    std::vector<std::unique_ptr<RawClient>> clients;
+    for (int i = 0; i < 10; ++i) {
+        clients.push_back(house.client());
+        REQUIRE(clients.back()->post("/", rpc("eth_gasPrice")).status == 200);
+    }
+    for (int i = 0; i < 20; ++i) {
+        const auto late = house.client();
+        check_overloaded(late->post("/", rpc("eth_gasPrice")));
+        CHECK(late->is_closed());
+    }
+    CHECK(house.daemon->admin("/readyz").status == 200);  // a listener of its own
+    for (const auto& client : clients) {
+        CHECK(client->post("/", rpc("eth_gasPrice")).status == 200);
+    }
+    clients.clear();
+    CHECK(wait_until([&] { return house.is_served(); }));
+}
+
+TEST_CASE("more requests than the program allows", "[daemon]") {
+    const House house({"max_in_flight: 4"});
+    std::vector<std::unique_ptr<RawClient>> clients;
+    const std::string slow = rpc("eth_slow");
+    for (int i = 0; i < 4; ++i) {
+        clients.push_back(house.client());
+        clients.back()->send(posted(slow, slow.size()));
+    }
+    REQUIRE(wait_until([&] { return house.provider.counts().calls_of("eth_slow") == 4; }));
+    const auto late = house.client();
+    check_overloaded(late->post("/", rpc("eth_gasPrice")));
+    for (const auto& client : clients) {
+        CHECK(client->read_response().status == 200);
+    }
+    CHECK(late->post("/", rpc("eth_gasPrice")).status == 200);  // its connection was kept
+}
+
+TEST_CASE("more buffers than the program allows", "[daemon]") {
+    const House house({"max_buffered: 16MiB", "body_timeout: 60s"});
+    const std::size_t before = resident_bytes(house.pid());
+    const std::string most(4'900'000, ' ');
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    for (int i = 0; i < 12; ++i) {
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        clients.back()->send(posted("", 5'000'000));
+        clients.back()->send(most);
+    }
+    // Those that found no room were told so; the small requests of others still pass, or are told
+    // the same at once.
+    const HttpResponse meanwhile = house.daemon->post(rpc("eth_gasPrice"));
+    CHECK((meanwhile.status == 200 || meanwhile.status == 503));
+    if (kMemoryIsOwn) {
+        CHECK(peak_resident_bytes(house.pid()) < before + 16 * kMiB + 16 * kMiB);
+    }
+    clients.clear();
+    CHECK(wait_until([&] { return house.is_served(); }));
+}
+
+TEST_CASE("two hundred connections at a byte a second", "[daemon]") {
+    const House house;
+    check_undisturbed(house, [&] {
+        struct Drip {
+            explicit Drip(std::uint16_t port) {
+                for (int i = 0; i < 200; ++i) {
+                    clients.push_back(std::make_unique<HttpClient>(port));
+                }
+                thread = std::thread([this] {
+                    for (std::size_t next = 0; !ended; ++next) {
+                        clients[next % clients.size()]->send("P");
+                        std::this_thread::sleep_for(std::chrono::seconds(1) / clients.size());
+                    }
+                });
+            }
+            ~Drip() {
+                ended = true;
+                thread.join();
+            }
+            std::vector<std::unique_ptr<HttpClient>> clients;
+            std::atomic<bool> ended = false;
+            std::thread thread;
+        };
+        return std::make_unique<Drip>(house.port());
+    });
+}
+
+TEST_CASE("clients that do not read their 10 MB", "[daemon]") {
+    const House house({}, "max_in_flight: 1");
+    const std::string call = rpc("eth_getLogs", R"([{"fromBlock":"0x1"}])");
+    const auto not_reading = [&] {
+        std::vector<std::unique_ptr<HttpClient>> clients;
+        for (int i = 0; i < 8; ++i) {
+            const std::uint64_t before = house.provider.counts().calls_of("eth_getLogs");
+            clients.push_back(std::make_unique<HttpClient>(house.port()));
+            clients.back()->receive_buffer(128 * 1024);
+            clients.back()->send(posted(call, call.size()));
+            REQUIRE(wait_until(
+                [&] { return house.provider.counts().calls_of("eth_getLogs") == before + 1; }));
+            // The upstream is held while the reply comes in, not while it is not read.
+            REQUIRE(wait_until([&] { return house.is_served(); }, std::chrono::seconds(5)));
+        }
+        return clients;
+    };
+    check_undisturbed(house, not_reading);
+    // One that reads after all gets everything.
+    auto clients = not_reading();
+    const auto answer = clients.back()->read_answer();
+    REQUIRE(answer);
+    CHECK(answer->body.size() > 10'000'000);
+    CHECK(jsonrpc::is_valid(answer->body));
+}
+
+TEST_CASE("slow clients and endless upstreams within the memory that is promised", "[daemon]") {
+    const House house({"max_buffered: 64MiB"});
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    const std::string call = rpc("eth_getLogs", R"([{"fromBlock":"0x1"}])");
+    const std::string most(4'900'000, ' ');
+    for (int i = 0; i < 20; ++i) {
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        clients.back()->receive_buffer(4096);
+        clients.back()->send(posted(call, call.size()));
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        clients.back()->receive_buffer(4096);
+        const std::string batch = "[" + call + "," + call + "]";
+        clients.back()->send(posted(batch, batch.size()));
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        clients.back()->send(posted("", 5'000'000));
+        clients.back()->send(most);
+    }
+    house.provider.change([](Script& s) {
+        s.faults.methods = {"eth_getLogs"};
+        s.faults.crooked = simulator::Crooked::endless;
+    });
+    for (int i = 0; i < 10; ++i) {
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        clients.back()->send(posted(call, call.size()));
+    }
+    std::this_thread::sleep_for(milliseconds(500));  // what wants to grow has the time to
+    const HttpResponse meanwhile = house.daemon->post(rpc("eth_gasPrice"));
+    CHECK((meanwhile.status == 200 || meanwhile.status == 503 || meanwhile.status == 502));
+    if (kMemoryIsOwn) {
+        CHECK(peak_resident_bytes(house.pid()) < 64 * kMiB + kBase);
+    }
+    clients.clear();
+    CHECK(wait_until([&] { return house.is_served(); }));
+}
+
+TEST_CASE("descriptors used up: the program does not spin, and recovers", "[daemon]") {
+    const House house;
+    const auto before = house.client();
+    REQUIRE(before->post("/", rpc("eth_gasPrice")).status == 200);
+    limit_descriptors(house.pid(), open_descriptors(house.pid()) + 5);
+    std::vector<std::unique_ptr<HttpClient>> clients;
+    for (int i = 0; i < 40; ++i) {  // the kernel's queue takes what the program does not
+        clients.push_back(std::make_unique<HttpClient>(house.port()));
+        const std::string call = rpc("eth_gasPrice");
+        clients.back()->send(posted(call, call.size()));
+    }
+    const auto began = Clock::now();
+    const milliseconds cpu = cpu_time(house.pid());
+    while (Clock::now() - began < milliseconds(600)) {
+        CHECK(before->post("/", rpc("eth_gasPrice")).status == 200);  // who is in is served
+        std::this_thread::sleep_for(milliseconds(20));
+    }
+    CHECK(cpu_time(house.pid()) - cpu < milliseconds(300));
+    limit_descriptors(house.pid(), 1000);
+    for (const auto& client : clients) {
+        const auto answer = client->read_answer();
+        REQUIRE(answer);
+        CHECK(answer->status == 200);
+    }
+    CHECK(house.is_served());
+}
