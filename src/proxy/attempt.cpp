@@ -127,8 +127,10 @@ Judged judge_short(const Services& services, const CallPlan& plan,
     return judged;
 }
 
+// Takes the reply over, but for its place: a copy in the frame of its caller, who waits, would make
+// that too large for the allocator's quick paths.
 runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
-                                 upstream::TransportReply reply, std::uint64_t id,
+                                 upstream::TransportReply& reply, std::uint64_t id,
                                  LongReplies long_replies) {
     if (long_replies == LongReplies::stream) {
         jsonrpc::EnvelopeScanner scanner;
@@ -170,8 +172,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     };
     upstream::TransportResult result = co_await services.transport.send(attempt);
     if (result && result->rest) {
-        Judged judged =
-            co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
+        Judged judged = co_await judge_long(services, plan, *result, id, options.long_replies);
         take_time(judged, services, options);
         co_return judged;
     }
