@@ -14,9 +14,12 @@ bool iequals(std::string_view a, std::string_view b) {
     if (a.size() != b.size()) {
         return false;
     }
-    // Most peers write a name the way everybody does.
-    return a == b || std::equal(a.begin(), a.end(), b.begin(),
-                                [](char x, char y) { return to_lower(x) == to_lower(y); });
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i] && to_lower(a[i]) != to_lower(b[i])) {
+            return false;
+        }
+    }
+    return true;
 }
 
 std::string_view trim(std::string_view text) {

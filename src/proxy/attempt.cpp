@@ -92,7 +92,11 @@ Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view er
                                                          : R"({"code":-32000,"message":"***"})");
 }
 
-Judged judge_whole(const Services& services, const CallPlan& plan, upstream::TransportReply reply,
+Judged judge_failure(const CallPlan& plan, TransportFailure&& failure) {
+    return judge(plan, AttemptOutcome(std::move(failure)));
+}
+
+Judged judge_whole(const Services& services, const CallPlan& plan, upstream::TransportReply&& reply,
                    std::uint64_t id) {
     HttpReply http{.head = std::move(reply.head),
                    .reply = own_reply(reply.body.bytes(), id),
@@ -108,8 +112,25 @@ Judged judge_whole(const Services& services, const CallPlan& plan, upstream::Tra
     return judged;
 }
 
+void take_time(Judged& judged, const Services& services, const AttemptOptions& options) {
+    judged.at = services.worker.clock.now();
+    judged.latency = judged.at - options.now;
+}
+
+// No reply, or one that is here as a whole.
+Judged judge_short(const Services& services, const CallPlan& plan,
+                   upstream::TransportResult& result, std::uint64_t id,
+                   const AttemptOptions& options) {
+    Judged judged = result ? judge_whole(services, plan, std::move(*result), id)
+                           : judge_failure(plan, result.error());
+    take_time(judged, services, options);
+    return judged;
+}
+
+// Takes the reply over, but for its place: a copy in the frame of its caller, who waits, would make
+// that too large for the allocator's quick paths.
 runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
-                                 upstream::TransportReply reply, std::uint64_t id,
+                                 upstream::TransportReply& reply, std::uint64_t id,
                                  LongReplies long_replies) {
     if (long_replies == LongReplies::stream) {
         jsonrpc::EnvelopeScanner scanner;
@@ -123,8 +144,7 @@ runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
     }
     std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
     if (failure) {
-        const AttemptOutcome outcome = std::move(*failure);
-        co_return judge(plan, outcome);
+        co_return judge_failure(plan, std::move(*failure));
     }
     co_return judge_whole(services, plan, std::move(reply), id);
 }
@@ -151,18 +171,12 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
         .cancellation = options.cancellation,
     };
     upstream::TransportResult result = co_await services.transport.send(attempt);
-    Judged judged;
-    if (!result) {
-        const AttemptOutcome outcome = result.error();
-        judged = judge(plan, outcome);
-    } else if (result->rest) {
-        judged = co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
-    } else {
-        judged = judge_whole(services, plan, std::move(*result), id);
+    if (result && result->rest) {
+        Judged judged = co_await judge_long(services, plan, *result, id, options.long_replies);
+        take_time(judged, services, options);
+        co_return judged;
     }
-    judged.at = services.worker.clock.now();
-    judged.latency = judged.at - options.now;
-    co_return judged;
+    co_return judge_short(services, plan, result, id, options);
 }
 
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,

@@ -163,7 +163,7 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
     return std::nullopt;
 }
 
-void ReadOperation::settle(routing::UpstreamIndex upstream, Judged judged) {
+void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     report_attempt(services_, chain_, plan_, upstream, judged);
     const Cause cause = judged.verdict.cause;
     if (judged.answer && judged.verdict.disposition == Disposition::answer) {
@@ -190,7 +190,7 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged judged) {
 
 // Somebody else answered. One that was late by then has shown itself slow; the others count neither
 // way.
-void ReadOperation::settle_loser(const Running& running, Judged judged) {
+void ReadOperation::settle_loser(const Running& running, Judged&& judged) {
     if (running.late && running.cancellation.cancelled()) {
         judged.verdict = {.disposition = Disposition::try_another,
                           .blame = routing::Blame::upstream,

@@ -37,8 +37,8 @@ class ReadOperation {
     runtime::Task<> run_attempts();
     void begin_round();
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
-    void settle(routing::UpstreamIndex upstream, Judged judged);
-    void settle_loser(const Running& running, Judged judged);
+    void settle(routing::UpstreamIndex upstream, Judged&& judged);
+    void settle_loser(const Running& running, Judged&& judged);
     void start_another();
     void cancel_others();
     bool may_pause_and_retry(core::TimePoint resume) const;

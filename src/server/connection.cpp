@@ -85,6 +85,7 @@ class Connection::Impl {
     runtime::Task<Next> answer_here(Decision decision);
     runtime::Task<Next> forward(Forward forward);
     void begin_answer(const RequestHead& head);
+    bool serves(std::string_view host);
     Decision judge(const RequestHead& head);
     bool skip_body();
     runtime::Task<BodyRead> read_body();
@@ -100,6 +101,7 @@ class Connection::Impl {
     const Limits& limits_;
     const std::string peer_;
     const Reach reach_;
+    std::string served_host_;  // the last one that was
     Wire wire_;
     Answer answer_;
     bool served_one_ = false;
@@ -260,10 +262,21 @@ void Connection::Impl::begin_answer(const RequestHead& head) {
     answer_.open(head);
 }
 
+// A client names the same host in all its requests; the rules do not change.
+bool Connection::Impl::serves(std::string_view host) {
+    if (!host.empty() && host == served_host_) {
+        return true;
+    }
+    if (!context_.rules.serves_host(host, reach_)) {
+        return false;
+    }
+    served_host_ = host;
+    return true;
+}
+
 Decision Connection::Impl::judge(const RequestHead& head) {
     const AccessRules& rules = context_.rules;
-    const bool host_served =
-        head.host ? rules.serves_host(*head.host, reach_) : rules.serves_hostless();
+    const bool host_served = head.host ? serves(*head.host) : rules.serves_hostless();
     const std::string_view host = head.host.value_or(std::string_view());
     if (!host_served || (head.authority && !rules.serves_target(*head.authority, host, reach_))) {
         return kForbiddenHost;

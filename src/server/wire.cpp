@@ -1,5 +1,7 @@
 #include "server/wire.hpp"
 
+#include "runtime/send_pieces.hpp"
+
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
 
@@ -9,7 +11,6 @@
 #include <netinet/tcp.h>
 #include <string>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 namespace weir::server {
@@ -23,8 +24,8 @@ constexpr std::size_t kLingerBytes = 1024 * 1024;
 constexpr std::size_t kReadAtLeast = 2 * 1024;
 constexpr std::size_t kReadAtMost = 64 * 1024;
 
-// Fills `vectors` with what of `out` is still to be sent; returns how many were used.
-std::size_t gather(const Wire::Outgoing& out, std::span<iovec> vectors) {
+// Fills `pieces` with what of `out` is still to be sent; returns how many were used.
+std::size_t gather(const Wire::Outgoing& out, std::span<std::string_view> pieces) {
     std::size_t skip = out.sent;
     std::size_t used = 0;
     const auto add = [&](std::string_view piece) {
@@ -32,19 +33,17 @@ std::size_t gather(const Wire::Outgoing& out, std::span<iovec> vectors) {
             skip -= piece.size();
             return;
         }
-        piece.remove_prefix(skip);
+        pieces[used++] = piece.substr(skip);
         skip = 0;
-        // sendmsg() does not write to what it sends.
-        vectors[used++] = {const_cast<char*>(piece.data()), piece.size()};
     };
     add(out.prefix);
     for (const std::string_view piece : out.pieces) {
-        if (used == vectors.size()) {
+        if (used == pieces.size()) {
             return used;
         }
         add(piece);
     }
-    if (used < vectors.size()) {
+    if (used < pieces.size()) {
         add(out.suffix);
     }
     return used;
@@ -136,29 +135,23 @@ Wire::Sent Wire::send_now(Outgoing& out) {
     if (cut_) {
         return Sent::failed;
     }
-    std::array<iovec, 64> vectors;
+    std::array<std::string_view, runtime::kMostPieces> pieces;
     for (;;) {
-        const std::size_t used = gather(out, vectors);
+        const std::size_t used = gather(out, pieces);
         if (used == 0) {
             return Sent::all;
         }
         std::size_t offered = 0;
         for (std::size_t i = 0; i < used; ++i) {
-            offered += vectors[i].iov_len;
+            offered += pieces[i].size();
         }
-        msghdr message{};
-        message.msg_iov = vectors.data();
-        message.msg_iovlen = used;
         const ssize_t taken =
-            ::sendmsg(socket_.native_handle(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+            runtime::send_pieces(socket_.native_handle(), std::span(pieces).first(used));
         if (taken < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
             return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::failed;
         }
         out.sent += static_cast<std::size_t>(taken);
-        if (static_cast<std::size_t>(taken) == offered && used < vectors.size()) {
+        if (static_cast<std::size_t>(taken) == offered && used < pieces.size()) {
             return Sent::all;
         }
     }

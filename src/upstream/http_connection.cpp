@@ -1,5 +1,6 @@
 #include "upstream/http_connection.hpp"
 
+#include "runtime/send_pieces.hpp"
 #include "upstream/idle_connections.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -11,7 +12,6 @@
 #include <cerrno>
 #include <cstring>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <utility>
 
 namespace weir::upstream {
@@ -191,20 +191,8 @@ HttpConnection::Write HttpConnection::write(Outgoing& message) {
 HttpConnection::Write HttpConnection::write_plain(Outgoing& message) {
     while (!message.done()) {
         std::array<std::string_view, kPieces> views;
-        std::array<iovec, kPieces> vectors;
-        const std::span<std::string_view> pieces = message.pieces(views);
-        for (std::size_t i = 0; i < pieces.size(); ++i) {
-            vectors[i] = {const_cast<char*>(pieces[i].data()), pieces[i].size()};
-        }
-        msghdr header{};
-        header.msg_iov = vectors.data();
-        header.msg_iovlen = pieces.size();
-        const ssize_t sent =
-            ::sendmsg(socket_.native_handle(), &header, MSG_NOSIGNAL | MSG_DONTWAIT);
+        const ssize_t sent = runtime::send_pieces(socket_.native_handle(), message.pieces(views));
         if (sent < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
             return errno == EAGAIN || errno == EWOULDBLOCK ? Write::blocked : Write::failed;
         }
         sent_ += static_cast<std::size_t>(sent);
@@ -382,9 +370,12 @@ runtime::Task<> HttpConnection::wait_ready() {
     }
 }
 
-bool HttpConnection::is_quiet() {
+bool HttpConnection::is_quiet(Look look) {
     if (tls_ && !tls_->is_quiet()) {
         return false;
+    }
+    if (look == Look::inside) {
+        return true;
     }
     char byte = 0;
     const ssize_t count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);

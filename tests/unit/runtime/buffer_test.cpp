@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <vector>
 
 using namespace weir::runtime;
 
@@ -51,4 +52,30 @@ TEST_CASE("a consumed queue is moved to the front before it grows") {
     REQUIRE(buffer.append("b"));
     CHECK(buffer.bytes() == "ab");
     CHECK(buffer.capacity() == BufferPool::kBlock);
+}
+
+TEST_CASE("blocks of every size come back from the stock, which is bounded") {
+    MemoryBudget budget(std::size_t{1} << 30);
+    BufferPool pool(budget);
+    for (std::size_t size = BufferPool::kBlock; size <= 4 << 20; size *= 2) {
+        const char* first = nullptr;
+        {
+            Buffer buffer(pool);
+            REQUIRE(buffer.reserve(size));
+            CHECK(buffer.capacity() == size);
+            first = buffer.data();
+        }
+        Buffer again(pool);
+        REQUIRE(again.reserve(size));
+        if (size <= 1 << 20) {
+            CHECK(again.data() == first);
+        }
+    }
+    // More than the stock takes is given back to the system.
+    std::vector<Buffer> many;
+    for (int i = 0; i < 20; ++i) {
+        REQUIRE(many.emplace_back(pool).reserve(1 << 20));
+    }
+    many.clear();
+    CHECK(budget.used() == 0);
 }
