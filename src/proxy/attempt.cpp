@@ -3,6 +3,7 @@
 #include "jsonrpc/value.hpp"
 #include "jsonrpc/write.hpp"
 #include "routing/classify.hpp"
+#include "routing/shape.hpp"
 
 #include <array>
 #include <charconv>
@@ -69,9 +70,21 @@ runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& 
     }
 }
 
-Judged judge(const CallPlan& plan, const AttemptOutcome& outcome) {
+// Where a call went, and what was sent.
+struct Sending {
+    const ChainContext& chain;
+    const CallPlan& plan;
+    const AttemptOptions& options;
+};
+
+Judged judge(const Sending& sending, const AttemptOutcome& outcome) {
+    const routing::CallSent call{.method = sending.plan.call->method,
+                                 .traits = *sending.plan.traits,
+                                 .params = sending.options.params,
+                                 .message = routing::Message::single};
     Judged judged;
-    judged.verdict = routing::classify(*plan.traits, outcome);
+    judged.verdict =
+        routing::classify(*sending.chain.profiles[sending.options.upstream], call, outcome);
     if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
         judged.sent = failure->sent;
         judged.detail = failure->detail;
@@ -92,13 +105,32 @@ Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view er
                                                          : R"({"code":-32000,"message":"***"})");
 }
 
-Judged judge_whole(const Services& services, const CallPlan& plan, upstream::TransportReply reply,
+// What no rule knew is counted and kept, without secrets.
+void observe(const Services& services, const Sending& sending, const HttpReply& reply) {
+    const config::Upstream& upstream = sending.chain.config.upstreams[sending.options.upstream];
+    routing::Shape shape = routing::shape_of(reply);
+    std::string scratch;
+    shape.wording = std::string(services.secrets.apply(shape.wording, scratch));
+    services.metrics.unknown_shape();
+    services.observations.note({sending.chain.config.name, upstream.name, upstream.provider},
+                               std::move(shape), services.worker.clock.wall_now());
+}
+
+bool is_unknown(routing::Cause cause) {
+    return cause == routing::Cause::unknown || cause == routing::Cause::bad_reply;
+}
+
+Judged judge_whole(const Services& services, const Sending& sending, upstream::TransportReply reply,
                    std::uint64_t id) {
     HttpReply http{.head = std::move(reply.head),
                    .reply = own_reply(reply.body.bytes(), id),
                    .body = reply.body.bytes()};
     const std::optional<jsonrpc::Reply> own = http.reply;
-    Judged judged = judge(plan, AttemptOutcome(std::move(http)));
+    const AttemptOutcome outcome(std::move(http));
+    Judged judged = judge(sending, outcome);
+    if (is_unknown(judged.verdict.cause)) {
+        observe(services, sending, std::get<HttpReply>(outcome));
+    }
     if (own && judged.verdict.cause != routing::Cause::bad_reply) {
         judged.answer =
             own->is_error()
@@ -108,7 +140,7 @@ Judged judge_whole(const Services& services, const CallPlan& plan, upstream::Tra
     return judged;
 }
 
-runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
+runtime::Task<Judged> judge_long(Services& services, const Sending& sending,
                                  upstream::TransportReply reply, std::uint64_t id,
                                  LongReplies long_replies) {
     if (long_replies == LongReplies::stream) {
@@ -124,15 +156,16 @@ runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
     std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
     if (failure) {
         const AttemptOutcome outcome = std::move(*failure);
-        co_return judge(plan, outcome);
+        co_return judge(sending, outcome);
     }
-    co_return judge_whole(services, plan, std::move(reply), id);
+    co_return judge_whole(services, sending, std::move(reply), id);
 }
 
 }  // namespace
 
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
                                 const AttemptOptions& options) {
+    const Sending sending{chain, plan, options};
     const std::uint64_t id = services.next_id++;
     const bool has_params = !options.params.empty();
     std::string head;
@@ -154,11 +187,12 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     Judged judged;
     if (!result) {
         const AttemptOutcome outcome = result.error();
-        judged = judge(plan, outcome);
+        judged = judge(sending, outcome);
     } else if (result->rest) {
-        judged = co_await judge_long(services, plan, std::move(*result), id, options.long_replies);
+        judged =
+            co_await judge_long(services, sending, std::move(*result), id, options.long_replies);
     } else {
-        judged = judge_whole(services, plan, std::move(*result), id);
+        judged = judge_whole(services, sending, std::move(*result), id);
     }
     judged.at = services.worker.clock.now();
     judged.latency = judged.at - options.now;
