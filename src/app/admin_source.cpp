@@ -1,6 +1,7 @@
 #include "app/admin_source.hpp"
 
 #include "core/text.hpp"
+#include "server/observations_json.hpp"
 #include "server/status_json.hpp"
 #include "server/transaction_json.hpp"
 
@@ -11,10 +12,12 @@
 namespace weir::app {
 
 DaemonSource::DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
-                           telemetry::Metrics& metrics, const server::ServerState& state,
-                           const runtime::Clock& clock, std::string version)
+                           const proxy::Observations& observations, telemetry::Metrics& metrics,
+                           const server::ServerState& state, const runtime::Clock& clock,
+                           std::string version)
     : pools_(pools),
       records_(records),
+      observations_(observations),
       metrics_(metrics),
       state_(state),
       clock_(clock),
@@ -69,6 +72,10 @@ std::string DaemonSource::status_json() {
 std::optional<std::string> DaemonSource::transaction_json(std::string_view hash) {
     const auto found = records_.find(core::to_lower(hash));
     return found ? std::optional(server::transaction_json(*found)) : std::nullopt;
+}
+
+std::string DaemonSource::observations_json() {
+    return server::observations_json(observations_.list(), observations_.forgotten());
 }
 
 }  // namespace weir::app

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/time.hpp"
+#include "proxy/observations.hpp"
 #include "proxy/transaction_records.hpp"
 #include "runtime/ports.hpp"
 #include "server/admin.hpp"
@@ -24,17 +25,20 @@ using Pools = std::vector<std::unique_ptr<upstream::Pool>>;
 class DaemonSource final : public server::AdminSource {
   public:
     DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
-                 telemetry::Metrics& metrics, const server::ServerState& state,
-                 const runtime::Clock& clock, std::string version);
+                 const proxy::Observations& observations, telemetry::Metrics& metrics,
+                 const server::ServerState& state, const runtime::Clock& clock,
+                 std::string version);
 
     bool ready(std::optional<std::string_view> chain) override;
     std::string metrics() override;
     std::string status_json() override;
     std::optional<std::string> transaction_json(std::string_view hash) override;
+    std::string observations_json() override;
 
   private:
     const Pools& pools_;
     const proxy::TransactionRecords& records_;
+    const proxy::Observations& observations_;
     telemetry::Metrics& metrics_;
     const server::ServerState& state_;
     const runtime::Clock& clock_;

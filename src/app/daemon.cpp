@@ -8,6 +8,7 @@
 #include "proxy/handler.hpp"
 #include "proxy/transaction_records.hpp"
 #include "routing/methods.hpp"
+#include "routing/provider_book.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
 #include "server/rpc_site.hpp"
@@ -79,6 +80,7 @@ struct Lane {
 struct Daemon::Impl {
     explicit Impl(config::Config settings)
         : config(std::move(settings)),
+          providers(config.providers),
           secrets(config.secrets),
           log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
           metrics(layout_of(config)),
@@ -100,9 +102,11 @@ struct Daemon::Impl {
     const config::Config config;
     runtime::SystemClock clock;
     runtime::SystemRandom random;
+    const routing::ProviderBook providers;
     const telemetry::PieceRedactor secrets;  // for errors that providers made
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
+    proxy::Observations observations;
     runtime::MemoryBudget budget;
     Pools pools;        // one per chain, for all lanes
     Contexts contexts;  // likewise
@@ -138,7 +142,7 @@ core::Result<void> Daemon::Impl::build() {
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
         pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now()));
         contexts.push_back(
-            std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back()));
+            std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back(), providers));
     }
     for (unsigned index = 0; index < threads; ++index) {
         const core::Result<void> built = build_lane(index);
@@ -147,7 +151,7 @@ core::Result<void> Daemon::Impl::build() {
         }
     }
     Lane& first = *lanes.front();
-    source = std::make_unique<DaemonSource>(pools, records, metrics, state, clock,
+    source = std::make_unique<DaemonSource>(pools, records, observations, metrics, state, clock,
                                             std::string(version()));
     const server::Reach reach =
         admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
@@ -158,7 +162,7 @@ core::Result<void> Daemon::Impl::build() {
     for (const std::unique_ptr<upstream::Pool>& pool : pools) {
         polled.push_back(pool.get());
     }
-    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, polled);
+    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, polled, providers);
     return {};
 }
 
@@ -170,7 +174,7 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
     }
     lane->transport = std::move(*transport);
     lane->services = std::make_unique<proxy::Services>(
-        proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets});
+        proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets, observations});
     lane->handler =
         std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters, records);
     lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);

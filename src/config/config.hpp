@@ -1,6 +1,7 @@
 // What an operator can set: plain structs with their defaults. Loaded and judged by load.hpp.
 #pragma once
 
+#include "config/providers.hpp"
 #include "core/secret.hpp"
 #include "core/time.hpp"
 
@@ -123,6 +124,7 @@ struct Methods {
 struct Upstream {
     std::string name;
     Url url;
+    std::string provider;  // a profile's name
     unsigned tier = 0;
     double weight = 1;
     std::vector<std::pair<std::string, Secret>> headers;
@@ -159,7 +161,9 @@ struct Config {
     Server server;
     Admin admin;
     Log log;
+    std::string providers_file;  // empty: the built-in profiles
     std::vector<Chain> chains;
+    Providers providers;  // every profile; each upstream's provider is one of them
 
     // Every secret value met while loading, each also in its percent-encoded forms: values from
     // `${...}`, tokens, header values, URL user-info, query values, long path segments. Of eight

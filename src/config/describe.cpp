@@ -30,6 +30,7 @@ std::string describe_upstream(const Upstream& upstream) {
     if (upstream.url.port != (upstream.url.tls ? 443 : 80)) {
         line += ", port " + std::to_string(upstream.url.port);
     }
+    line += "; provider " + upstream.provider;
     line += "; tier " + std::to_string(upstream.tier);
     line += "; weight " + number_text(upstream.weight);
     line += "; " + std::to_string(upstream.max_in_flight) + " in flight at most";

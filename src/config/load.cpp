@@ -85,10 +85,50 @@ Chain read_chain(Reading& reading, const Flags& flags) {
     return chain;
 }
 
+enum class Files { unread, read };
+
+constexpr const char* kProvidersFile = "providers_file";
+
+std::optional<std::string> read_file(const std::string& path, std::string& why) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    std::array<char, 16 * kKiB> chunk{};
+    while (text.size() <= kMaxFileBytes && (file.read(chunk.data(), chunk.size()), file.gcount())) {
+        text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    }
+    if (!file.is_open() || file.bad()) {
+        why = "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO);
+        return std::nullopt;
+    }
+    return text;
+}
+
+// The operator's profiles where there are some and files may be read, else the built-in ones.
+Providers read_providers(Reading& reading, const std::string& path, Files files) {
+    if (path.empty() || files == Files::unread) {
+        return built_in_providers();
+    }
+    std::string why;
+    const auto text = read_file(path, why);
+    if (!text) {
+        reading.problem(kProvidersFile, why);
+        return {};
+    }
+    ProvidersResult loaded = load_providers(*text, kProvidersFile);
+    if (!loaded) {
+        for (const Problem& problem : loaded.error()) {
+            reading.problem(problem.path, problem.what);
+        }
+        return {};
+    }
+    return std::move(*loaded);
+}
+
 bool gives_chain(const Flags& flags) { return flags.chain_id || !flags.upstreams.empty(); }
 
 // Adds what the flags say to what the file said, and judges the whole.
-void complete(Reading& reading, const Flags& flags, Config& config) {
+void complete(Reading& reading, const Flags& flags, Files files, Config& config) {
     Origin origin;
     origin.listen = flags.listen.empty() ? origin.listen : "--listen";
     origin.admin = flags.admin ? "--admin" : origin.admin;
@@ -99,6 +139,10 @@ void complete(Reading& reading, const Flags& flags, Config& config) {
     }
     if (!reading.has_problems()) {  // a name that was refused is not one that was left out
         fill_names(config);
+    }
+    config.providers = read_providers(reading, config.providers_file, files);
+    if (!config.providers.profiles.empty()) {
+        fill_providers(config, reading);
     }
     judge(config, origin, reading);
 }
@@ -121,14 +165,12 @@ void read_document(Reading& reading, std::string_view yaml, const Flags& flags, 
     read_section(file_section(chains), reading, Path{}, **document, config);
 }
 
-enum class Files { unread, read };
-
 LoadResult load_text(std::string_view yaml, const Environment& environment, const Flags& flags,
                      Files files) {
     Reading reading(environment);
     Config config;
     read_document(reading, yaml, flags, config);
-    complete(reading, flags, config);
+    complete(reading, flags, files, config);
     if (files == Files::read) {
         judge_files(config, reading);
     }
@@ -148,7 +190,7 @@ LoadResult load(std::string_view yaml, const Environment& environment, const Fla
 LoadResult from_flags(const Flags& flags, const Environment& environment) {
     Reading reading(environment);
     Config config;
-    complete(reading, flags, config);
+    complete(reading, flags, Files::unread, config);
     if (config.chains.empty()) {
         reading.problem("--chain-id", "is missing");
     }
@@ -160,18 +202,12 @@ LoadResult from_flags(const Flags& flags, const Environment& environment) {
 }
 
 LoadResult load_file(const std::string& path, const Environment& environment, const Flags& flags) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text;
-    std::array<char, 16 * kKiB> chunk{};
-    while (text.size() <= kMaxFileBytes && (file.read(chunk.data(), chunk.size()), file.gcount())) {
-        text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
+    std::string why;
+    const auto text = read_file(path, why);
+    if (!text) {
+        return std::vector<Problem>{{path, why}};
     }
-    if (!file.is_open() || file.bad()) {
-        const std::string reason = std::generic_category().message(errno != 0 ? errno : EIO);
-        return std::vector<Problem>{{path, "cannot be read: " + reason}};
-    }
-    return load_text(text, environment, flags, Files::read);
+    return load_text(*text, environment, flags, Files::read);
 }
 
 core::Result<Endpoint, Problem> load_endpoint(const std::string& name, const std::string& value,

@@ -120,6 +120,20 @@ void fill_names(Config& config) {
     }
 }
 
+void fill_providers(Config& config, Reading& reading) {
+    for (std::size_t i = 0; i < config.chains.size(); ++i) {
+        for (std::size_t k = 0; k < config.chains[i].upstreams.size(); ++k) {
+            Upstream& upstream = config.chains[i].upstreams[k];
+            if (upstream.provider.empty()) {
+                upstream.provider = config.providers.name_of_host(upstream.url.host);
+            } else if (config.providers.find(upstream.provider) == nullptr) {
+                reading.problem(upstream_path(i, k) + ".provider",
+                                "names no profile of the provider file");
+            }
+        }
+    }
+}
+
 void judge(const Config& config, const Origin& origin, Reading& reading) {
     judge_listeners(config, origin, reading);
     judge_origins(config, reading);

@@ -13,6 +13,9 @@ namespace weir::config {
 // Names left out: `ethereum` for chain 1, else `chain-<id>`; `upstream-<place>`, from 1.
 void fill_names(Config& config);
 
+// The profile of each upstream: the one named, which must be there, or the one of its host.
+void fill_providers(Config& config, Reading& reading);
+
 // What did not come from the file; problems then name the flag.
 struct Origin {
     std::optional<std::size_t> flag_chain;  // place of the chain that came from flags

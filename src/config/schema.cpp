@@ -7,17 +7,15 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 13> kNotAvailable = {
+constexpr std::array<std::string_view, 11> kNotAvailable = {
     "server.tls",
     "server.trusted_proxies",
     "log.sample",
     "log.correlation_key",
-    "providers_file",
     "clients",
     "chains[].checkpoint",
     "chains[].rate_limits",
     "chains[].batch",
-    "chains[].upstreams[].provider",
     "chains[].upstreams[].batch",
     "chains[].upstreams[].rate",
     "chains[].upstreams[].history",
@@ -129,6 +127,8 @@ Section<Upstream> upstream_section() {
               name(is_upstream_name, "upstream-N",
                    "must be letters, digits and . _ - with a letter or digit first, 64 at most")),
         field("url", &Upstream::url, url(), Need::required),
+        field("provider", &Upstream::provider,
+              name(is_upstream_name, "by host", "must be the name of a provider profile")),
         field("tier", &Upstream::tier, number<unsigned>(0, 1000)),
         field("weight", &Upstream::weight, weight()),
         field("headers", &Upstream::headers, headers()),
@@ -166,6 +166,7 @@ Section<Config> file_section(Need chains) {
         object("server", &Config::server, server_section()),
         object("admin", &Config::admin, admin_section()),
         object("log", &Config::log, log_section()),
+        field("providers_file", &Config::providers_file, file_path()),
         objects("chains", &Config::chains, chain_section(), chains),
     };
 }

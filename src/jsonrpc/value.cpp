@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace weir::jsonrpc {
 namespace {
@@ -51,6 +52,42 @@ class MemberSink {
     std::string_view found_;
     std::size_t begin_ = 0;
     bool matches_ = false;
+};
+
+// Collects the first members of the object at the root.
+class MembersSink {
+  public:
+    static constexpr std::size_t kWatch = 1;
+
+    MembersSink(std::string_view text, std::size_t most) : text_(text), most_(most) {}
+
+    bool begin(std::size_t depth, std::size_t offset, char first) {
+        if (depth == 0) return first == '{';
+        begin_ = offset;
+        return true;
+    }
+
+    bool end(std::size_t depth, std::size_t offset) {
+        if (depth == 1 && found_.size() < most_) {
+            found_.push_back({name_, text_.substr(begin_, offset - begin_)});
+        }
+        return true;
+    }
+
+    bool name(std::size_t, const ScannedName& name) {
+        const std::string_view quoted = text_.substr(name.begin - 1, name.end - name.begin + 2);
+        name_ = string_value(quoted).value_or(std::string());
+        return true;
+    }
+
+    std::vector<Member> take() { return std::move(found_); }
+
+  private:
+    std::string_view text_;
+    std::size_t most_;
+    std::vector<Member> found_;
+    std::string name_;
+    std::size_t begin_ = 0;
 };
 
 std::uint32_t hex4(std::string_view digits) {
@@ -156,6 +193,13 @@ std::string_view member(std::string_view object, std::string_view name) {
     Scanner scanner(kAnyDepth);
     const bool sound = scanner.feed(object, sink) == Scanner::State::complete;
     return sound ? sink.found() : std::string_view();
+}
+
+std::vector<Member> members(std::string_view object, std::size_t most) {
+    MembersSink sink(object, most);
+    Scanner scanner(kAnyDepth);
+    const bool sound = scanner.feed(object, sink) == Scanner::State::complete;
+    return sound ? sink.take() : std::vector<Member>();
 }
 
 std::optional<std::string> string_value(std::string_view value) {

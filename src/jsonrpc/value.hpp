@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weir::jsonrpc {
 
@@ -18,6 +19,14 @@ std::size_t element_count(std::string_view array);
 
 // The raw bytes of the last member named `name` (decoded) of an object; empty when there is none.
 std::string_view member(std::string_view object, std::string_view name);
+
+// The first members of an object in its order, `most` of them at most, each name decoded and each
+// value as raw bytes; empty for anything else.
+struct Member {
+    std::string name;
+    std::string_view value;
+};
+std::vector<Member> members(std::string_view object, std::size_t most);
 
 // A JSON string decoded to UTF-8; nothing for any other value. Lone surrogates become U+FFFD.
 std::optional<std::string> string_value(std::string_view value);

@@ -3,6 +3,7 @@
 #include "jsonrpc/value.hpp"
 #include "jsonrpc/write.hpp"
 #include "routing/classify.hpp"
+#include "routing/shape.hpp"
 
 #include <array>
 #include <charconv>
@@ -69,9 +70,21 @@ runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& 
     }
 }
 
-Judged judge(const CallPlan& plan, const AttemptOutcome& outcome) {
+// Where a call went, and what was sent.
+struct Sending {
+    const ChainContext& chain;
+    const CallPlan& plan;
+    const AttemptOptions& options;
+};
+
+Judged judge(const Sending& sending, const AttemptOutcome& outcome) {
+    const routing::CallSent call{.method = sending.plan.call->method,
+                                 .traits = *sending.plan.traits,
+                                 .params = sending.options.params,
+                                 .message = routing::Message::single};
     Judged judged;
-    judged.verdict = routing::classify(*plan.traits, outcome);
+    judged.verdict =
+        routing::classify(*sending.chain.profiles[sending.options.upstream], call, outcome);
     if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
         judged.sent = failure->sent;
         judged.detail = failure->detail;
@@ -92,17 +105,36 @@ Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view er
                                                          : R"({"code":-32000,"message":"***"})");
 }
 
-Judged judge_failure(const CallPlan& plan, TransportFailure&& failure) {
-    return judge(plan, AttemptOutcome(std::move(failure)));
+Judged judge_failure(const Sending& sending, TransportFailure&& failure) {
+    return judge(sending, AttemptOutcome(std::move(failure)));
 }
 
-Judged judge_whole(const Services& services, const CallPlan& plan, upstream::TransportReply&& reply,
-                   std::uint64_t id) {
+// What no rule knew is counted and kept, without secrets.
+void observe(const Services& services, const Sending& sending, const HttpReply& reply) {
+    const config::Upstream& upstream = sending.chain.config.upstreams[sending.options.upstream];
+    routing::Shape shape = routing::shape_of(reply);
+    std::string scratch;
+    shape.wording = std::string(services.secrets.apply(shape.wording, scratch));
+    services.metrics.unknown_shape();
+    services.observations.note({sending.chain.config.name, upstream.name, upstream.provider},
+                               std::move(shape), services.worker.clock.wall_now());
+}
+
+bool is_unknown(routing::Cause cause) {
+    return cause == routing::Cause::unknown || cause == routing::Cause::bad_reply;
+}
+
+Judged judge_whole(const Services& services, const Sending& sending,
+                   upstream::TransportReply&& reply, std::uint64_t id) {
     HttpReply http{.head = std::move(reply.head),
                    .reply = own_reply(reply.body.bytes(), id),
                    .body = reply.body.bytes()};
     const std::optional<jsonrpc::Reply> own = http.reply;
-    Judged judged = judge(plan, AttemptOutcome(std::move(http)));
+    const AttemptOutcome outcome(std::move(http));
+    Judged judged = judge(sending, outcome);
+    if (is_unknown(judged.verdict.cause)) {
+        observe(services, sending, std::get<HttpReply>(outcome));
+    }
     if (own && judged.verdict.cause != routing::Cause::bad_reply) {
         judged.answer =
             own->is_error()
@@ -118,18 +150,18 @@ void take_time(Judged& judged, const Services& services, const AttemptOptions& o
 }
 
 // No reply, or one that is here as a whole.
-Judged judge_short(const Services& services, const CallPlan& plan,
+Judged judge_short(const Services& services, const Sending& sending,
                    upstream::TransportResult& result, std::uint64_t id,
                    const AttemptOptions& options) {
-    Judged judged = result ? judge_whole(services, plan, std::move(*result), id)
-                           : judge_failure(plan, result.error());
+    Judged judged = result ? judge_whole(services, sending, std::move(*result), id)
+                           : judge_failure(sending, result.error());
     take_time(judged, services, options);
     return judged;
 }
 
 // Takes the reply over, but for its place: a copy in the frame of its caller, who waits, would make
 // that too large for the allocator's quick paths.
-runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
+runtime::Task<Judged> judge_long(Services& services, const Sending& sending,
                                  upstream::TransportReply& reply, std::uint64_t id,
                                  LongReplies long_replies) {
     if (long_replies == LongReplies::stream) {
@@ -144,15 +176,16 @@ runtime::Task<Judged> judge_long(Services& services, const CallPlan& plan,
     }
     std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
     if (failure) {
-        co_return judge_failure(plan, std::move(*failure));
+        co_return judge_failure(sending, std::move(*failure));
     }
-    co_return judge_whole(services, plan, std::move(reply), id);
+    co_return judge_whole(services, sending, std::move(reply), id);
 }
 
 }  // namespace
 
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
                                 const AttemptOptions& options) {
+    const Sending sending{chain, plan, options};
     const std::uint64_t id = services.next_id++;
     const bool has_params = !options.params.empty();
     std::string head;
@@ -172,11 +205,11 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     };
     upstream::TransportResult result = co_await services.transport.send(attempt);
     if (result && result->rest) {
-        Judged judged = co_await judge_long(services, plan, *result, id, options.long_replies);
+        Judged judged = co_await judge_long(services, sending, *result, id, options.long_replies);
         take_time(judged, services, options);
         co_return judged;
     }
-    co_return judge_short(services, plan, result, id, options);
+    co_return judge_short(services, sending, result, id, options);
 }
 
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,

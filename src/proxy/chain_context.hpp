@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "routing/policy.hpp"
+#include "routing/provider_book.hpp"
 #include "routing/snapshot.hpp"
 #include "upstream/pool.hpp"
 
@@ -10,6 +11,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace weir::proxy {
 
@@ -32,18 +34,25 @@ class NetworkVersion {
 
 // One per chain, for all workers.
 struct ChainContext {
-    ChainContext(std::size_t place, const config::Chain& chain, upstream::Pool& upstreams)
+    // `providers` must outlive it.
+    ChainContext(std::size_t place, const config::Chain& chain, upstream::Pool& upstreams,
+                 const routing::ProviderBook& providers)
         : index(place),
           config(chain),
           pool(upstreams),
           policy(chain.deny_methods, {}),
-          methods(chain.read_methods) {}
+          methods(chain.read_methods) {
+        for (const config::Upstream& upstream : chain.upstreams) {
+            profiles.push_back(&providers.get(upstream.provider));
+        }
+    }
 
     const std::size_t index;  // place in the configuration
     const config::Chain& config;
     upstream::Pool& pool;
     const routing::MethodPolicy policy;
     const routing::MethodBook methods;
+    std::vector<const routing::Profile*> profiles;  // by upstream
     NetworkVersion network_version;
     // The upstream that takes this chain's writes and its reads of `pending`, while it is fit.
     std::atomic<std::size_t> write_upstream = routing::kMaxUpstreams;

@@ -1,6 +1,7 @@
 // What every operation of one worker works with.
 #pragma once
 
+#include "proxy/observations.hpp"
 #include "runtime/worker.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
@@ -18,6 +19,7 @@ struct Services {
     telemetry::Log& log;
     telemetry::Metrics& metrics;
     const telemetry::PieceRedactor& secrets;
+    Observations& observations;
     std::uint64_t next_id = 1;
 };
 

@@ -1,10 +1,10 @@
 #include "routing/classify.hpp"
 
 #include "jsonrpc/value.hpp"
-#include "routing/error_rules.hpp"
-#include "routing/retry_after.hpp"
+#include "routing/complaint.hpp"
 
 #include <string>
+#include <vector>
 
 namespace weir::routing {
 namespace {
@@ -57,42 +57,6 @@ Verdict verdict_of(const MethodTraits& traits, Cause cause, Source source) {
     return {settle, Blame::nobody, Cause::unknown, {}};
 }
 
-// What a status says when nothing in the body does.
-std::optional<Cause> cause_of_status(int status) {
-    switch (status) {
-        case 401:
-        case 403:
-            return Cause::auth_failed;
-        case 402:
-            return Cause::quota_exhausted;
-        case 429:
-            return Cause::rate_limited;
-        case 408:
-        case 504:
-        case 522:
-        case 524:
-            return Cause::timeout;
-        default:
-            return status >= 500 ? std::optional(Cause::server_error) : std::nullopt;
-    }
-}
-
-// The error within a body that is no reply to the call: an envelope with a foreign id, an array of
-// one, a bare `{code, message}`, an error that is a string.
-jsonrpc::ErrorObject stray_error(std::string_view body) {
-    if (jsonrpc::is_array(body)) {
-        body = jsonrpc::element(body, 0);
-    }
-    if (!jsonrpc::is_object(body)) {
-        return {};
-    }
-    const std::string_view error = jsonrpc::member(body, "error");
-    if (auto text = jsonrpc::string_value(error)) {
-        return {std::nullopt, std::move(*text), {}};
-    }
-    return jsonrpc::read_error(jsonrpc::is_object(error) ? error : body);
-}
-
 // May this cause be believed from a body that does not answer the call? Only what speaks of the
 // upstream itself; never an outcome of the call.
 bool speaks_of_upstream(Cause cause) {
@@ -110,66 +74,122 @@ bool speaks_of_upstream(Cause cause) {
     }
 }
 
-bool is_html(std::string_view body) {
+bool is_page(std::string_view body) {
     const auto first = body.find_first_not_of(" \t\r\n");
     return first != body.npos && body[first] == '<';
 }
 
 bool is_redirect(int status) { return status >= 300 && status < 400; }
 
-void add_wait(Verdict& verdict, const HttpHead& head, const jsonrpc::ErrorObject& error) {
-    if (verdict.cause != Cause::rate_limited && verdict.cause != Cause::quota_exhausted) {
-        return;
+// One complaint, asked in the order that the rules' stages give.
+class Inquiry {
+  public:
+    Inquiry(const Profile& profile, const CallSent& call, const HttpHead& head, int status)
+        : profile_(profile), call_(call), head_(head), status_(status) {}
+
+    std::optional<Cause> cause_of(const Complaint& complaint, Medium medium) const {
+        const Evidence evidence = about(complaint, complaint.texts, status_, medium);
+        const RuleSet::Look own(profile_.rules(), evidence);
+        if (const auto cause = own.cause(Stage::revert, Stage::pool)) {
+            return cause;
+        }
+        if (const auto cause = quoted_cause(complaint)) {
+            return cause;
+        }
+        if (const auto cause = own.cause(Stage::range, Stage::auth)) {
+            return cause;
+        }
+        if (const auto cause = nested_cause(complaint)) {
+            return cause;
+        }
+        return own.cause(Stage::quota_status, Stage::trouble_status);
     }
-    verdict.retry_after = parse_retry_after(head.retry_after, head.date);
-    if (!verdict.retry_after) {
-        verdict.retry_after = wait_in_error(error);
+
+  private:
+    Evidence about(const Complaint& complaint, const std::vector<std::string>& texts, int status,
+                   Medium medium) const {
+        return {call_, head_, status, complaint.code, complaint.data, texts, medium};
+    }
+
+    // A node that quotes another one's reply speaks of that one: once, not of what that one quotes.
+    std::optional<Cause> quoted_cause(const Complaint& complaint) const {
+        const auto quoted =
+            complaint.texts.empty() ? std::nullopt : quoted_reply(complaint.texts.front());
+        if (!quoted || profile_.rules().is_brought(call_, complaint.texts.front().substr(0, 32))) {
+            return std::nullopt;
+        }
+        const Complaint inner = read_stray_complaint(quoted->body);
+        const Medium medium = is_page(quoted->body) ? Medium::page : Medium::json;
+        const Evidence evidence = about(inner, inner.texts, quoted->status, medium);
+        return RuleSet::Look(profile_.rules(), evidence)
+            .cause(Stage::revert, Stage::trouble_status);
+    }
+
+    // What lies below tells more than what stands above it, which is often "method not found".
+    std::optional<Cause> nested_cause(const Complaint& complaint) const {
+        if (complaint.nested.empty()) {
+            return std::nullopt;
+        }
+        const Complaint below;
+        const Evidence evidence = about(below, complaint.nested, 200, Medium::json);
+        return RuleSet::Look(profile_.rules(), evidence).cause(Stage::revert, Stage::trouble);
+    }
+
+    const Profile& profile_;
+    const CallSent& call_;
+    const HttpHead& head_;
+    const int status_;
+};
+
+void add_wait(Verdict& verdict, const Profile& profile, const HttpHead& head,
+              const Complaint& complaint) {
+    if (verdict.cause == Cause::rate_limited || verdict.cause == Cause::quota_exhausted) {
+        verdict.retry_after = find_wait(profile.waits(), head, complaint);
     }
 }
 
-Verdict judge_error_reply(const MethodTraits& traits, const HttpReply& reply) {
-    const jsonrpc::ErrorObject error = jsonrpc::read_error(reply.reply->error);
-    std::optional<Cause> cause = cause_of_error(traits, error);
-    if (!cause) {
-        cause = cause_of_status(reply.head.status);
+// In a batch the calls may still be answered one by one.
+void judge_size(Verdict& verdict, const CallSent& call) {
+    if (verdict.cause == Cause::response_too_large && call.message == Message::batch) {
+        verdict.disposition = Disposition::split_and_resend;
+        verdict.blame = Blame::nobody;
     }
-    Verdict verdict = verdict_of(traits, cause.value_or(Cause::unknown), Source::error_object);
-    add_wait(verdict, reply.head, error);
+}
+
+Verdict judge_error_reply(const Profile& profile, const CallSent& call, const HttpReply& reply) {
+    const Complaint complaint = read_complaint(reply.reply->error);
+    const Inquiry inquiry(profile, call, reply.head, reply.head.status);
+    const std::optional<Cause> cause = inquiry.cause_of(complaint, Medium::json);
+    Verdict verdict = verdict_of(call.traits, cause.value_or(Cause::unknown), Source::error_object);
+    judge_size(verdict, call);
+    add_wait(verdict, profile, reply.head, complaint);
     return verdict;
 }
 
-constexpr std::size_t kLongestStray = 64 * 1024;  // nobody complains at greater length
-
-Verdict judge_noise(const MethodTraits& traits, const HttpReply& reply) {
-    jsonrpc::ErrorObject error;
-    std::optional<Cause> cause;
-    if (!is_html(reply.body)) {
-        if (reply.body.size() <= kLongestStray && jsonrpc::is_valid(reply.body)) {
-            error = stray_error(reply.body);
-            cause = cause_of_error(traits, error);
-        } else {
-            cause = cause_of_text(reply.body);
-        }
-    }
+Verdict judge_noise(const Profile& profile, const CallSent& call, const HttpReply& reply) {
+    const bool page = is_page(reply.body);
+    const Complaint complaint = read_stray_complaint(reply.body);
+    const Medium medium = page                       ? Medium::page
+                          : complaint.object.empty() ? Medium::plain
+                                                     : Medium::json;
+    const Inquiry inquiry(profile, call, reply.head, reply.head.status);
+    std::optional<Cause> cause = inquiry.cause_of(complaint, medium);
     if (cause && !speaks_of_upstream(*cause)) {
-        cause.reset();
+        cause = inquiry.cause_of(Complaint(), medium);  // what the status says by itself
     }
-    if (!cause) {
-        cause = cause_of_status(reply.head.status);
-    }
-    Verdict verdict = verdict_of(traits, cause.value_or(Cause::bad_reply), Source::noise);
+    Verdict verdict = verdict_of(call.traits, cause.value_or(Cause::bad_reply), Source::noise);
     if (reply.head.status == 413 && verdict.cause == Cause::bad_reply) {
         verdict.blame = Blame::client;  // the request was too long for this upstream
     }
-    add_wait(verdict, reply.head, error);
+    add_wait(verdict, profile, reply.head, complaint);
     return verdict;
 }
 
 }  // namespace
 
-Verdict classify(const MethodTraits& traits, const AttemptOutcome& outcome) {
+Verdict classify(const Profile& profile, const CallSent& call, const AttemptOutcome& outcome) {
     if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
-        Verdict verdict = verdict_of(traits, failure->cause, Source::noise);
+        Verdict verdict = verdict_of(call.traits, failure->cause, Source::noise);
         if (failure->sent == TransportFailure::Sent::nothing) {
             verdict.disposition = Disposition::try_another;  // even a write: it never left
         }
@@ -179,16 +199,14 @@ Verdict classify(const MethodTraits& traits, const AttemptOutcome& outcome) {
         return verdict;
     }
     const auto& reply = std::get<HttpReply>(outcome);
+    if (reply.reply && !reply.reply->is_error() && !is_redirect(reply.head.status)) {
+        return verdict_of(call.traits, Cause::answered, Source::error_object);  // never scanned
+    }
     if (is_redirect(reply.head.status)) {
-        return verdict_of(traits, Cause::bad_reply, Source::noise);  // whatever its body says
+        return verdict_of(call.traits, Cause::bad_reply, Source::noise);  // whatever its body says
     }
-    if (!reply.reply) {
-        return judge_noise(traits, reply);
-    }
-    if (!reply.reply->is_error()) {
-        return verdict_of(traits, Cause::answered, Source::error_object);  // never scanned
-    }
-    return judge_error_reply(traits, reply);
+    return reply.reply ? judge_error_reply(profile, call, reply)
+                       : judge_noise(profile, call, reply);
 }
 
 }  // namespace weir::routing

@@ -107,18 +107,105 @@ std::optional<core::Duration> read_duration(std::string_view text) {
     return any ? clamp_wait(total) : std::nullopt;
 }
 
-// A JSON number, or a string that holds a duration.
-std::optional<core::Duration> wait_in_value(std::string_view value) {
-    if (value.empty()) {
+// Seconds since 1970 of an RFC 3339 time in UTC, `2025-01-01T00:00:00Z`; fractions are cut.
+std::optional<std::int64_t> parse_timestamp(std::string_view text) {
+    if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] | 0x20) != 't' ||
+        text[13] != ':' || text[16] != ':' || (text.back() | 0x20) != 'z') {
         return std::nullopt;
     }
-    if (const auto text = jsonrpc::plain_string(value)) {
-        return read_duration(*text);
-    }
-    if (!is_digit(value.front())) {
+    const auto century = two_digits(text);
+    const auto year = two_digits(text.substr(2));
+    const auto month = two_digits(text.substr(5));
+    const auto day = two_digits(text.substr(8));
+    const auto hour = two_digits(text.substr(11));
+    const auto minute = two_digits(text.substr(14));
+    const auto second = two_digits(text.substr(17));
+    if (!century || !year || !month || !day || !hour || !minute || !second) {
         return std::nullopt;
     }
-    return clamp_wait(read_number(value).value);
+    using namespace std::chrono;
+    const year_month_day date = std::chrono::year(*century * 100 + *year) /
+                                std::chrono::month(static_cast<unsigned>(*month)) /
+                                std::chrono::day(static_cast<unsigned>(*day));
+    if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) {
+        return std::nullopt;
+    }
+    const auto days = sys_days(date).time_since_epoch();
+    return duration_cast<std::chrono::seconds>(days).count() + *hour * 3600 + *minute * 60 +
+           *second;
+}
+
+constexpr double kFirstEpoch = 1e9;        // a larger reset is a time, not a delay
+constexpr double kFirstMilliEpoch = 1e12;  // and a still larger one is in milliseconds
+
+// A delay in seconds, or an epoch.
+std::optional<core::Duration> delay_or_epoch(double value, std::string_view date) {
+    if (value < kFirstEpoch) {
+        return clamp_wait(value);
+    }
+    const auto now = parse_http_date(core::trim(date));
+    const double seconds = value >= kFirstMilliEpoch ? value / 1000 : value;
+    return now ? clamp_wait(seconds - static_cast<double>(*now)) : std::nullopt;
+}
+
+// `5`, `1628696400`, `5;w=60`, `limit=10, remaining=0, reset=5`, `"default";r=0;t=5`.
+std::optional<core::Duration> wait_in_limit_header(std::string_view value, std::string_view date) {
+    value = core::trim(value);
+    for (const std::string_view name : {"reset=", "t="}) {
+        const auto at = value.find(name);
+        if (at != value.npos) {
+            value = value.substr(at + name.size());
+            break;
+        }
+    }
+    const Number number = read_number(value);
+    if (number.length == 0) {
+        return std::nullopt;
+    }
+    const std::string_view unit = value.substr(number.length);
+    if (!unit.empty() && (unit.front() == 's' || unit.front() == 'm' || unit.front() == 'h')) {
+        return read_duration(value);
+    }
+    return delay_or_epoch(number.value, date);
+}
+
+std::string_view member_at(std::string_view object, std::string_view path) {
+    while (jsonrpc::is_object(object)) {
+        const auto dot = path.find('.');
+        object = jsonrpc::member(object, path.substr(0, dot));
+        if (dot == path.npos) {
+            return object;
+        }
+        path.remove_prefix(dot + 1);
+    }
+    return {};
+}
+
+std::optional<core::Duration> wait_at(const WaitSource& source, const HttpHead& head,
+                                      const Complaint& complaint) {
+    switch (source.kind) {
+        case WaitSource::Kind::retry_after:
+            return parse_retry_after(head.retry_after, head.date);
+        case WaitSource::Kind::limit_header:
+            for (const auto& [name, value] : head.limits) {
+                if (name == source.name) {
+                    return wait_in_limit_header(value, head.date);
+                }
+            }
+            return std::nullopt;
+        case WaitSource::Kind::data:
+            return wait_in_value(member_at(complaint.data, source.name), head.date);
+        case WaitSource::Kind::text:
+            for (const auto* texts : {&complaint.texts, &complaint.nested}) {
+                for (const std::string& text : *texts) {
+                    if (const auto wait = wait_in_text(core::to_lower(text))) {
+                        return wait;
+                    }
+                }
+            }
+            return std::nullopt;
+    }
+    return std::nullopt;
 }
 
 }  // namespace
@@ -168,36 +255,68 @@ std::optional<core::Duration> parse_retry_after(std::string_view value, std::str
     return clamp_wait(static_cast<double>(*until - *since));
 }
 
+std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date) {
+    if (value.empty()) {
+        return std::nullopt;
+    }
+    if (const auto text = jsonrpc::plain_string(value)) {
+        const auto until = parse_timestamp(*text);
+        if (!until) {
+            return read_duration(*text);
+        }
+        const auto now = parse_http_date(core::trim(date));
+        return now ? clamp_wait(static_cast<double>(*until - *now)) : std::nullopt;
+    }
+    if (!is_digit(value.front())) {
+        return std::nullopt;
+    }
+    return delay_or_epoch(read_number(value).value, date);
+}
+
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {
-    constexpr std::array<std::string_view, 6> kPhrases = {
-        "retry in ", "again in ", "reset in ", "resets in ", "retry after ", "again after "};
+    constexpr std::array<std::string_view, 9> kPhrases = {
+        "retry in ",    "again in ", "reset in ",     "resets in ",   "retry after ",
+        "again after ", "wait ",     "retry-after: ", "available in "};
     for (const std::string_view phrase : kPhrases) {
-        const auto at = lower_case_text.find(phrase);
-        if (at != std::string_view::npos) {
-            if (const auto wait = read_duration(lower_case_text.substr(at + phrase.size()))) {
-                return wait;
+        auto at = lower_case_text.find(phrase);
+        if (at == std::string_view::npos) {
+            continue;
+        }
+        at += phrase.size();
+        for (const std::string_view filler : {"about ", "approximately ", "at least ", "~"}) {
+            if (lower_case_text.substr(at).starts_with(filler)) {
+                at += filler.size();
             }
+        }
+        if (const auto wait = read_duration(lower_case_text.substr(at))) {
+            return wait;
         }
     }
     return std::nullopt;
 }
 
-std::optional<core::Duration> wait_in_error(const jsonrpc::ErrorObject& error) {
-    if (jsonrpc::is_object(error.data)) {
-        const std::string_view rate = jsonrpc::member(error.data, "rate");
-        for (const std::string_view holder : {rate, error.data}) {
-            if (!jsonrpc::is_object(holder)) {
-                continue;
-            }
-            for (const std::string_view name :
-                 {"backoff_seconds", "try_again_in", "retry_after", "retryAfter"}) {
-                if (const auto wait = wait_in_value(jsonrpc::member(holder, name))) {
-                    return wait;
-                }
-            }
+WaitSource wait_source(std::string_view name) {
+    constexpr std::string_view kData = "data.";
+    if (name == "retry-after") {
+        return {WaitSource::Kind::retry_after, {}};
+    }
+    if (name == "text") {
+        return {WaitSource::Kind::text, {}};
+    }
+    if (name.starts_with(kData)) {
+        return {WaitSource::Kind::data, std::string(name.substr(kData.size()))};
+    }
+    return {WaitSource::Kind::limit_header, std::string(name)};
+}
+
+std::optional<core::Duration> find_wait(const std::vector<WaitSource>& sources,
+                                        const HttpHead& head, const Complaint& complaint) {
+    for (const WaitSource& source : sources) {
+        if (const auto wait = wait_at(source, head, complaint)) {
+            return wait;
         }
     }
-    return wait_in_text(core::to_lower(error.message));
+    return std::nullopt;
 }
 
 }  // namespace weir::routing

@@ -2,11 +2,14 @@
 #pragma once
 
 #include "core/time.hpp"
-#include "jsonrpc/reply.hpp"
+#include "routing/complaint.hpp"
+#include "routing/verdict.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace weir::routing {
 
@@ -21,9 +24,22 @@ std::optional<core::Duration> parse_retry_after(std::string_view value, std::str
 // Seconds since 1970 of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`; nothing for another form.
 std::optional<std::int64_t> parse_http_date(std::string_view text);
 
-// A wait within an error object: a number in one of the usual members of `data`, or a phrase of
-// the message such as "retry in 5m30s", "try again in 4ms", "reset in 60 seconds".
-std::optional<core::Duration> wait_in_error(const jsonrpc::ErrorObject& error);
+// A wait in a phrase such as "retry in 5m30s", "try again in 4ms", "reset in 60 seconds".
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text);
+
+// A number of seconds, a duration in a string, an RFC 3339 time (against `date`); raw JSON.
+std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date);
+
+// One place where a provider writes its wait.
+struct WaitSource {
+    enum class Kind : std::uint8_t { retry_after, limit_header, data, text } kind;
+    std::string name;  // the header's in small letters, or the path within `data`
+};
+WaitSource wait_source(std::string_view name);  // as a profile spells it
+
+// The first wait that can be read, in the order of `sources`. A reset that is an epoch is read
+// against the reply's own `date`.
+std::optional<core::Duration> find_wait(const std::vector<WaitSource>& sources,
+                                        const HttpHead& head, const Complaint& complaint);
 
 }  // namespace weir::routing

@@ -8,7 +8,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace weir::routing {
 
@@ -55,7 +57,10 @@ struct TransportFailure {
 struct HttpHead {
     int status = 0;
     std::string retry_after;  // raw field value; empty: none
-    std::string date;         // likewise; read only where there is a Retry-After
+    std::string date;         // likewise; not kept of a good reply
+    // The first fields whose names begin with RateLimit, X-RateLimit or X-Rate-Limit, likewise;
+    // names in small letters.
+    std::vector<std::pair<std::string, std::string>> limits = {};
 };
 
 // One reply: its head, and the JSON-RPC reply in its body where there is one with the right id.

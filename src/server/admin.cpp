@@ -25,16 +25,24 @@ constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr std::string_view kJson = "application/json";
 
-enum class Page : std::uint8_t { livez, readyz, metrics, status_json, transaction };
+enum class Page : std::uint8_t {
+    livez,
+    readyz,
+    metrics,
+    status_json,
+    observations_json,
+    transaction
+};
 
 constexpr std::string_view kTransactions = "/api/transactions/";
 
 std::optional<Page> page_of(std::string_view path) {
-    constexpr std::array<std::pair<std::string_view, Page>, 4> kPages = {{
+    constexpr std::array<std::pair<std::string_view, Page>, 5> kPages = {{
         {"/livez", Page::livez},
         {"/readyz", Page::readyz},
         {"/metrics", Page::metrics},
         {"/api/status", Page::status_json},
+        {"/api/observations", Page::observations_json},
     }};
     for (const auto& [name, page] : kPages) {
         if (name == path) {
@@ -45,6 +53,11 @@ std::optional<Page> page_of(std::string_view path) {
         return Page::transaction;
     }
     return std::nullopt;
+}
+
+// Shown to whoever can reach the listener.
+bool is_open(Page page) {
+    return page == Page::livez || page == Page::readyz || page == Page::metrics;
 }
 
 // The value of the first `name=value` in a query.
@@ -144,7 +157,7 @@ bool AdminSite::authorized(std::string_view authorization) const {
 Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
     using proxy::ErrorType;
     const std::optional<Page> wanted = page_of(head.path);
-    const bool open = wanted && *wanted != Page::status_json && *wanted != Page::transaction;
+    const bool open = wanted && is_open(*wanted);
     if (!open && !authorized(head.authorization)) {
         return Refusal{ErrorType::unauthorized, 401, "this page needs admin.token", kAuthenticate};
     }
@@ -165,6 +178,8 @@ Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
             return page(200, kMetricsText, source_.metrics());
         case Page::status_json:
             return page(200, kJson, source_.status_json());
+        case Page::observations_json:
+            return page(200, kJson, source_.observations_json());
         case Page::transaction: {
             std::optional<std::string> json =
                 source_.transaction_json(head.path.substr(kTransactions.size()));

@@ -18,8 +18,9 @@ class AdminSource {
     // Ready for traffic; with a chain's name, that chain's present fitness (false for a name that
     // is not served).
     virtual bool ready(std::optional<std::string_view> chain) = 0;
-    virtual std::string metrics() = 0;      // Prometheus text format 0.0.4
-    virtual std::string status_json() = 0;  // of /api/status
+    virtual std::string metrics() = 0;            // Prometheus text format 0.0.4
+    virtual std::string status_json() = 0;        // of /api/status
+    virtual std::string observations_json() = 0;  // of /api/observations
     // Of /api/transactions/<hash>; nothing for a hash that is not recorded.
     virtual std::optional<std::string> transaction_json(std::string_view hash) = 0;
 };

@@ -144,6 +144,7 @@ ReplyHeadParser::Step ReplyHeadParser::field(std::string_view line) {
     if (!is_field_value(value)) {
         return bad("a header field of the reply is malformed");
     }
+    keep_limit(name, value);
     switch (name.size()) {
         case 4:
             if (core::iequals(name, "date")) {
@@ -230,6 +231,24 @@ void ReplyHeadParser::connection(std::string_view value) {
     });
 }
 
+// Not of good replies, which are read by nobody.
+void ReplyHeadParser::keep_limit(std::string_view name, std::string_view value) {
+    constexpr std::size_t kMost = 8;
+    constexpr std::size_t kLongest = 128;
+    constexpr std::array<std::string_view, 3> kBeginnings = {"ratelimit", "x-ratelimit",
+                                                             "x-rate-limit"};
+    if (head_.http.status < 300 || value.size() > kLongest || head_.http.limits.size() >= kMost) {
+        return;
+    }
+    const bool limit =
+        std::any_of(kBeginnings.begin(), kBeginnings.end(), [name](std::string_view beginning) {
+            return core::iequals(name.substr(0, beginning.size()), beginning);
+        });
+    if (limit) {
+        head_.http.limits.emplace_back(core::to_lower(name), std::string(value));
+    }
+}
+
 void ReplyHeadParser::keep_alive_limit(std::string_view value) {
     static constexpr std::string_view kTimeout = "timeout=";
     for_each_element(value, [this](std::string_view parameter) {
@@ -264,7 +283,7 @@ ReplyHeadParser::Step ReplyHeadParser::blank_line() {
         in_fields_ = has_length_ = has_coding_ = says_close_ = says_keep_alive_ = false;
         return Step::more;
     }
-    if (!head_.http.retry_after.empty()) {
+    if (!head_.http.retry_after.empty() || head_.http.status >= 300) {
         head_.http.date = bytes_.substr(date_begin_, date_size_);
     }
     head_.keep_alive = !says_close_ && (!http_1_0_ || says_keep_alive_);

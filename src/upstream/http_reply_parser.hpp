@@ -55,6 +55,7 @@ class ReplyHeadParser {
     Step transfer_encoding(std::string_view value);
     Step content_encoding(std::string_view value);
     void connection(std::string_view value);
+    void keep_limit(std::string_view name, std::string_view value);
     void keep_alive_limit(std::string_view value);
     Step blank_line();
 

@@ -214,7 +214,7 @@ runtime::Task<> Poller::tick_pool(Shared& shared, std::size_t chain) {
 }
 
 Poller::Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*> pools,
-               PollPace pace)
+               const routing::ProviderBook& providers, PollPace pace)
     : shared_(std::make_unique<Shared>(worker, transport, std::move(pools), pace)) {
     for (std::size_t chain = 0; chain < shared_->pools.size(); ++chain) {
         Pool& pool = *shared_->pools[chain];
@@ -222,7 +222,8 @@ Poller::Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*>
         const config::Chain& config = pool.chain();
         for (routing::UpstreamIndex i = 0; i < config.upstreams.size(); ++i) {
             const ProbeTarget target = {chain, i, config.timeouts.attempt,
-                                        std::max(config.reply_buffer, kSmallestBound)};
+                                        std::max(config.reply_buffer, kSmallestBound),
+                                        &providers.get(config.upstreams[i].provider)};
             shared_->watches.emplace_back(worker.io, pool, target);
         }
     }

@@ -1,6 +1,7 @@
 // Asks every upstream of every chain who it is and where its head stands, as cheaply as it can.
 #pragma once
 
+#include "routing/provider_book.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task.hpp"
 #include "runtime/task_group.hpp"
@@ -30,9 +31,9 @@ struct PollPace {
 // Lives on one worker, for all chains. Its pools must outlive it; join it with stop().
 class Poller {
   public:
-    // `pools` in the order of the configuration's chains.
+    // `pools` in the order of the configuration's chains. `providers` must outlive it.
     Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*> pools,
-           PollPace pace = {});
+           const routing::ProviderBook& providers, PollPace pace = {});
     ~Poller();
     Poller(const Poller&) = delete;
     Poller& operator=(const Poller&) = delete;

@@ -19,6 +19,8 @@ constexpr std::string_view kAskChainId =
 constexpr std::string_view kAskHead =
     R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",false]})";
 
+constexpr std::string_view kAnyMethod = "eth_getBlockByNumber";
+
 constexpr routing::Verdict kBadAnswer = {routing::Disposition::try_another,
                                          routing::Blame::upstream, routing::Cause::bad_reply,
                                          std::nullopt};
@@ -29,9 +31,12 @@ std::optional<std::string_view> text_member(std::string_view object, std::string
 
 // The verdict on a reply, seen as the answer to a question that every node can answer: an error
 // that would be a client's answer is the upstream's failure here.
-routing::Verdict judge_failure(const routing::AttemptOutcome& outcome) {
-    routing::Verdict verdict =
-        routing::classify(routing::find_method("eth_getBlockByNumber"), outcome);
+routing::Verdict judge_failure(const ProbeTarget& target, const routing::AttemptOutcome& outcome) {
+    const routing::CallSent probe{.method = kAnyMethod,
+                                  .traits = routing::find_method(kAnyMethod),
+                                  .params = {},
+                                  .message = routing::Message::single};
+    routing::Verdict verdict = routing::classify(*target.profile, probe, outcome);
     switch (verdict.cause) {
         case routing::Cause::rate_limited:
         case routing::Cause::quota_exhausted:
@@ -64,7 +69,7 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
     const TransportResult result = co_await transport.send(attempt);
     if (!result) {
         const routing::AttemptOutcome outcome = result.error();
-        co_return judge_failure(outcome);
+        co_return judge_failure(target, outcome);
     }
     const TransportReply& received = *result;
     if (received.rest) {
@@ -82,7 +87,7 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
         }
     }
     const routing::AttemptOutcome outcome = std::move(reply);
-    co_return judge_failure(outcome);
+    co_return judge_failure(target, outcome);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "chain/observation.hpp"
 #include "core/result.hpp"
+#include "routing/provider_book.hpp"
 #include "routing/verdict.hpp"
 #include "runtime/ports.hpp"
 #include "runtime/task.hpp"
@@ -21,6 +22,7 @@ struct ProbeTarget {
     routing::UpstreamIndex upstream = 0;
     core::Duration timeout{};
     std::size_t max_reply = 0;
+    const routing::Profile* profile = nullptr;  // reads its errors
 };
 
 // The verdict tells why there is no answer; it blames the upstream unless it is a limit.

@@ -76,7 +76,8 @@ struct Fixture {
                 i, {.latest = {100, "0xaa"}, .parent_hash = "0xbb", .timestamp = 0, .at = now});
         }
         pools.push_back(std::move(pool));
-        contexts.push_back(std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0]));
+        contexts.push_back(
+            std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0], providers));
         handler = std::make_unique<proxy::Handler>(config, services, contexts, filters, records);
     }
 
@@ -122,7 +123,9 @@ struct Fixture {
     telemetry::Log log{{.level = config::LogLevel::off, .format = config::LogFormat::json}, {}};
     telemetry::Metrics metrics{make_layout(config)};
     telemetry::PieceRedactor secrets{{}};
-    proxy::Services services{worker, transport, log, metrics, secrets};
+    routing::ProviderBook providers{config::built_in_providers()};
+    proxy::Observations observations;
+    proxy::Services services{worker, transport, log, metrics, secrets, observations};
     std::vector<std::unique_ptr<upstream::Pool>> pools;
     std::vector<std::unique_ptr<proxy::ChainContext>> contexts;
     proxy::FilterTable filters;

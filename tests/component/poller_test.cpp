@@ -127,7 +127,7 @@ struct Fixture {
     explicit Fixture(const config::Chain& chain)
         : transport(worker, chain.upstreams.size()),
           pool(chain, clock.now()),
-          poller(worker, transport, {&pool}, quick()) {}
+          poller(worker, transport, {&pool}, providers, quick()) {}
 
     ~Fixture() {
         bool joined = false;
@@ -166,6 +166,7 @@ struct Fixture {
     runtime::Worker worker{0, clock, random, budget};
     ScriptedTransport transport;
     Pool pool;
+    routing::ProviderBook providers{config::built_in_providers()};
     Poller poller;
 };
 

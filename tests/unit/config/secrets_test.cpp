@@ -127,14 +127,17 @@ chains:
           "log: level info, format json\n"
           "chain ethereum: id 1, also at /; 2 upstreams; request 8s (slow 1m), attempt 3s, connect "
           "1500ms; 4 attempts per read; 9 deny patterns\n"
-          "  upstream upstream-1: 10.0.0.1 over http, port 8545; tier 0; weight 1; 256 in flight "
+          "  upstream upstream-1: 10.0.0.1 over http, port 8545; provider generic; tier 0; "
+          "weight 1; 256 in flight "
           "at most\n"
-          "  upstream b: b.example over https; tier 1; weight 0.5; 256 in flight at most; with "
+          "  upstream b: b.example over https; provider generic; tier 1; weight 0.5; 256 in flight "
+          "at most; with "
           "user-info; 1 header; INSECURE: its certificate is not verified; 0 allow patterns, 2 "
           "deny patterns\n"
           "chain chain-10: id 10; 1 upstream; request 8s (slow 1m), attempt 3s, connect 1500ms; 4 "
           "attempts per read; 9 deny patterns\n"
-          "  upstream upstream-1: c.example over https; tier 0; weight 1; 256 in flight at most\n");
+          "  upstream upstream-1: c.example over https; provider generic; tier 0; weight 1; 256 in "
+          "flight at most\n");
 }
 
 TEST_CASE("secrets are collected from every place") {

@@ -1,5 +1,6 @@
 #include "routing/classify.hpp"
 
+#include "config/providers.hpp"
 #include "support/catch.hpp"
 
 #include <string>
@@ -12,6 +13,15 @@ namespace {
 
 using enum Disposition;
 
+const Profile& generic() {
+    static const ProviderBook kBook(config::built_in_providers());
+    return kBook.get("generic");
+}
+
+CallSent sent(const char* method, const char* params = "[]") {
+    return {.method = method, .traits = find_method(method), .params = params};
+}
+
 Verdict judge(const char* method, int status, const std::string& body, HttpHead head = {}) {
     HttpReply reply;
     reply.head = std::move(head);
@@ -21,7 +31,7 @@ Verdict judge(const char* method, int status, const std::string& body, HttpHead 
     if (parsed && (*parsed).id == "1") {
         reply.reply = *parsed;
     }
-    return classify(find_method(method), reply);
+    return classify(generic(), sent(method), reply);
 }
 
 std::string error_body(const std::string& members) {
@@ -197,7 +207,7 @@ TEST_CASE("a body that does not answer the call is judged by what it says of the
                 Cause::rate_limited},
             Row{200,
                 R"([{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"batch too large"}}])",
-                Cause::batch_too_large},
+                Cause::bad_reply},  // of a call that was in no batch
             Row{200, R"({"error":"message: API key not found"})", Cause::auth_failed},
         }) {
         INFO(row.status << " " << row.body);
@@ -206,10 +216,8 @@ TEST_CASE("a body that does not answer the call is judged by what it says of the
         CHECK(verdict.disposition != answer);
         const Verdict write = judge("eth_sendRawTransaction", row.status, row.body);
         CHECK(to_string(write.cause) == to_string(row.cause));
-        if (row.cause != Cause::batch_too_large) {
-            CHECK(verdict.disposition == try_another);
-            CHECK(write.disposition == give_up);
-        }
+        CHECK(verdict.disposition == try_another);
+        CHECK(write.disposition == give_up);
     }
 }
 
@@ -217,15 +225,15 @@ TEST_CASE("a failed transport: a write goes elsewhere only when nothing of it wa
     using Sent = TransportFailure::Sent;
     for (const Cause cause : {Cause::timeout, Cause::connection_lost, Cause::bad_reply}) {
         const TransportFailure failure{cause, Sent::something, ""};
-        CHECK(classify(find_method("eth_call"), failure).disposition == try_another);
-        CHECK(classify(find_method("eth_call"), failure).blame == Blame::upstream);
-        CHECK(classify(find_method("eth_sendRawTransaction"), failure).disposition == give_up);
-        CHECK(classify(find_method("anvil_mine"), failure).disposition == give_up);
-        CHECK(classify(find_method("eth_getFilterChanges"), failure).disposition == give_up);
+        CHECK(classify(generic(), sent("eth_call"), failure).disposition == try_another);
+        CHECK(classify(generic(), sent("eth_call"), failure).blame == Blame::upstream);
+        CHECK(classify(generic(), sent("eth_sendRawTransaction"), failure).disposition == give_up);
+        CHECK(classify(generic(), sent("anvil_mine"), failure).disposition == give_up);
+        CHECK(classify(generic(), sent("eth_getFilterChanges"), failure).disposition == give_up);
     }
     const TransportFailure unsent{Cause::connect_failed, Sent::nothing, ""};
-    CHECK(classify(find_method("eth_sendRawTransaction"), unsent).disposition == try_another);
-    CHECK(classify(find_method("eth_call"), unsent).cause == Cause::connect_failed);
+    CHECK(classify(generic(), sent("eth_sendRawTransaction"), unsent).disposition == try_another);
+    CHECK(classify(generic(), sent("eth_call"), unsent).cause == Cause::connect_failed);
 }
 
 TEST_CASE("a limit carries the provider's own wait") {

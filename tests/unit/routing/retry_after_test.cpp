@@ -65,8 +65,14 @@ TEST_CASE("a wait in words") {
 }
 
 TEST_CASE("a wait in the error's data comes before its words") {
-    weir::jsonrpc::ErrorObject error;
-    error.message = "retry in 9s";
+    const std::vector<WaitSource> sources = {wait_source("data.rate.backoff_seconds"),
+                                             wait_source("data.backoff_seconds"),
+                                             wait_source("data.try_again_in"), wait_source("text")};
+    const auto wait_in_error = [&sources](const Complaint& complaint) {
+        return find_wait(sources, HttpHead(), complaint);
+    };
+    Complaint error;
+    error.texts = {"retry in 9s"};
     error.data = R"({"rate":{"backoff_seconds":30.5}})";
     CHECK(wait_in_error(error) == Duration(30500ms));
     error.data = R"({"backoff_seconds":2})";

@@ -21,6 +21,7 @@ class Source final : public AdminSource {
     std::optional<std::string> transaction_json(std::string_view hash) override {
         return hash == "0xab" ? std::optional<std::string>(R"({"hash":"0xab"})") : std::nullopt;
     }
+    std::string observations_json() override { return R"({"observations":[]})"; }
 
     bool is_ready = true;
 };
