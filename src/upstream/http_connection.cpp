@@ -370,12 +370,9 @@ runtime::Task<> HttpConnection::wait_ready() {
     }
 }
 
-bool HttpConnection::is_quiet(Look look) {
+bool HttpConnection::is_quiet() {
     if (tls_ && !tls_->is_quiet()) {
         return false;
-    }
-    if (look == Look::inside) {
-        return true;
     }
     char byte = 0;
     const ssize_t count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -105,10 +105,8 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     void begin_message();
     bool reused() const { return messages_ > 1; }
 
-    // True if nothing was received that was not read: no stray bytes, no end. The look at the
-    // socket is a system call.
-    enum class Look : std::uint8_t { inside, at_the_socket };
-    bool is_quiet(Look look);
+    // True if nothing was received that was not read: no stray bytes, no end. One system call.
+    bool is_quiet();
     bool is_open() const { return socket_.is_open(); }
 
     // Sends TLS's goodbye, if the socket takes it, and closes.
@@ -142,7 +140,6 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     std::string problem_;
 
     IdleConnections* idle_in_ = nullptr;
-    core::TimePoint idle_since_;
     core::TimePoint idle_until_;
 };
 

@@ -285,8 +285,7 @@ TransportReply HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection>
 void HttpTransport::release(Peer& peer, std::unique_ptr<HttpConnection> connection,
                             core::Duration idle) {
     if (idle > core::Duration{} && connection->is_open()) {
-        const core::TimePoint now = worker_.clock.now();
-        peer.idle.put(std::move(connection), now, now + idle);
+        peer.idle.put(std::move(connection), worker_.clock.now() + idle);
     }
 }
 

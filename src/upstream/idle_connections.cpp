@@ -5,13 +5,6 @@
 #include <utility>
 
 namespace weir::upstream {
-namespace {
-
-// The last reply's end emptied the socket. A peer that has kept the connection open over one reply
-// is not looked at again so soon after the next.
-constexpr core::Duration kFresh = core::milliseconds(1);
-
-}  // namespace
 
 IdleConnections::~IdleConnections() = default;
 
@@ -20,23 +13,18 @@ std::unique_ptr<HttpConnection> IdleConnections::take(core::TimePoint now) {
         std::unique_ptr<HttpConnection> connection = std::move(held_.back());
         held_.pop_back();
         connection->idle_in_ = nullptr;
-        const bool fresh = connection->reused() && now - connection->idle_since_ < kFresh;
-        const auto look =
-            fresh ? HttpConnection::Look::inside : HttpConnection::Look::at_the_socket;
-        if (now < connection->idle_until_ && connection->is_quiet(look)) {
+        if (now < connection->idle_until_ && connection->is_quiet()) {
             return connection;
         }
     }
     return nullptr;
 }
 
-void IdleConnections::put(std::unique_ptr<HttpConnection> connection, core::TimePoint now,
-                          core::TimePoint until) {
+void IdleConnections::put(std::unique_ptr<HttpConnection> connection, core::TimePoint until) {
     if (held_.size() >= most_) {
         return;
     }
     connection->idle_in_ = this;
-    connection->idle_since_ = now;
     connection->idle_until_ = until;
     connection->arm(until);
     held_.push_back(std::move(connection));

@@ -23,10 +23,8 @@ class IdleConnections {
     // one (ended, stray bytes, too old) are closed on the way.
     std::unique_ptr<HttpConnection> take(core::TimePoint now);
 
-    // Keeps the connection until `until`; closes it when there are too many. All that was received
-    // on it has been read by `now`.
-    void put(std::unique_ptr<HttpConnection> connection, core::TimePoint now,
-             core::TimePoint until);
+    // Keeps the connection until `until`; closes it when there are too many.
+    void put(std::unique_ptr<HttpConnection> connection, core::TimePoint until);
 
     void close_all() { held_.clear(); }
     std::size_t size() const { return held_.size(); }
