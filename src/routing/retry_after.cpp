@@ -21,7 +21,9 @@ std::optional<core::Duration> clamp_wait(double seconds) {
         return std::nullopt;
     }
     const double most = std::chrono::duration<double>(kMaxWait).count();
-    return duration_cast<core::Duration>(std::chrono::duration<double>(std::min(seconds, most)));
+    const auto wait =
+        duration_cast<core::Duration>(std::chrono::duration<double>(std::min(seconds, most)));
+    return std::max(wait, core::Duration(1));  // never none at all
 }
 
 // Digits with at most one dot, as far as they go; 15 digits are enough for any wait.

@@ -1,6 +1,8 @@
 // Judges any bytes as a reply: no crash, no hang, and what no client may bring about by the words
 // of its call does not come about.
 #include "config/providers.hpp"
+#include "jsonrpc/reply.hpp"
+#include "jsonrpc/value.hpp"
 #include "routing/classify.hpp"
 #include "routing/shape.hpp"
 

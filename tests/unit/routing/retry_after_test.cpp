@@ -86,3 +86,44 @@ TEST_CASE("a wait in the error's data comes before its words") {
         CHECK(wait_in_error(error) == Duration(9s));
     }
 }
+
+TEST_CASE("a wait is above zero however small its number") {
+    CHECK(wait_in_value("0.000000000000202", "") > weir::core::Duration::zero());
+    CHECK_FALSE(wait_in_value("0", "").has_value());
+    CHECK_FALSE(wait_in_value("0.0", "").has_value());
+}
+
+TEST_CASE("a reset is a delay, or a time when it is large") {
+    const std::vector<WaitSource> sources = {wait_source("x-ratelimit-reset"),
+                                             wait_source("ratelimit")};
+    struct Row {
+        const char* name;
+        const char* value;
+        const char* date;
+        std::optional<Duration> wait;
+    };
+    const char* const now = "Tue, 14 Nov 2023 22:13:20 GMT";
+    for (const Row& row : {
+             Row{"x-ratelimit-reset", "12", "", Duration(12s)},
+             Row{"x-ratelimit-reset", "12;w=60", "", Duration(12s)},
+             Row{"x-ratelimit-reset", "1m30s", "", Duration(90s)},
+             Row{"x-ratelimit-reset", "1700000005", now, Duration(5s)},
+             Row{"x-ratelimit-reset", "1700000005500", now, Duration(5500ms)},
+             Row{"x-ratelimit-reset", "1699999999", now, std::nullopt},
+             Row{"x-ratelimit-reset", "1700000005", "", std::nullopt},
+             Row{"x-ratelimit-reset", "0", now, std::nullopt},
+             Row{"x-ratelimit-reset", "-4", now, std::nullopt},
+             Row{"x-ratelimit-reset", "soon", now, std::nullopt},
+             Row{"ratelimit", "limit=10, remaining=0, reset=5", "", Duration(5s)},
+             Row{"ratelimit", "\"default\";r=0;t=7", "", Duration(7s)},
+             Row{"x-other", "12", "", std::nullopt},
+         }) {
+        INFO(row.name << ": " << row.value);
+        HttpHead head;
+        head.date = row.date;
+        head.limits = {{row.name, row.value}};
+        CHECK(find_wait(sources, head, Complaint()) == row.wait);
+    }
+    CHECK(wait_in_value("\"2023-11-14T22:13:50Z\"", now) == Duration(30s));
+    CHECK_FALSE(wait_in_value("\"2023-11-14T22:13:10Z\"", now).has_value());
+}
