@@ -24,7 +24,7 @@ MAY_INCLUDE = {
     "app": {"server", "proxy", "simulator", "upstream"} | BELOW_UPSTREAM,
 }
 # The admin pages show the pool, so these files of `server` may look at it and at its parts.
-ADMIN_FILES = re.compile(r"src/server/(admin|status)")
+ADMIN_FILES = re.compile(r"src/server/(admin|json_writer|[a-z]+_json)\.")
 ADMIN_MAY_INCLUDE = {"upstream", "routing", "chain", "jsonrpc"}
 # Headers that hold a socket as a member and that only their own room includes.
 SOCKET_HEADERS = {"src/server/wire.hpp", "src/upstream/http_connection.hpp"}
