@@ -1,13 +1,10 @@
 #include "routing/upstream_health.hpp"
 
-#include "routing/retry_after.hpp"
-
 #include <algorithm>
 
 namespace weir::routing {
 namespace {
 
-constexpr core::Duration kDefaultCooldown = std::chrono::seconds(1);
 constexpr core::Duration kQuotaRest = std::chrono::minutes(10);
 constexpr unsigned kTrickleCalls = 8;
 constexpr core::Duration kTrickleTime = std::chrono::seconds(10);
@@ -17,11 +14,11 @@ bool is_failure(const Verdict& verdict) { return verdict.blame == Blame::upstrea
 
 }  // namespace
 
-UpstreamHealth::UpstreamHealth(const config::Circuit& circuit)
+UpstreamHealth::UpstreamHealth(const config::Circuit& circuit, const config::RateLimits& limits)
     : breaker_(circuit.failures, circuit.open_for),
       slow_breaker_(circuit.failures, circuit.open_for),
-      cooldown_(kDefaultCooldown, kMaxWait),
-      quota_(kQuotaRest, kMaxWait) {}
+      cooldown_(limits.default_cooldown, limits.max_cooldown),
+      quota_(kQuotaRest, std::max(kQuotaRest, limits.max_cooldown)) {}
 
 Doubt UpstreamHealth::on_attempt(const AttemptRecord& attempt) {
     switch (attempt.verdict.cause) {
