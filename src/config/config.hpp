@@ -132,9 +132,9 @@ struct Methods {
 // What a provider grants. 0: not limited.
 struct Rate {
     double calls_per_second = 0;
-    double units_per_second = 0;         // in the provider's own units
-    std::optional<std::uint64_t> burst;  // calls; empty: one second's worth
-    std::uint64_t units_per_day = 0;     // renewed at 00:00 UTC
+    double units_per_second = 0;              // in the provider's own units
+    std::optional<std::uint64_t> burst = {};  // calls; empty: one second's worth
+    std::uint64_t units_per_day = 0;          // renewed at 00:00 UTC
 };
 
 struct Upstream {

@@ -112,11 +112,15 @@ void Wire::unwatch() {
     }
 }
 
+// Has the connection ended in both directions?
+bool Wire::is_broken() {
+    pollfd state{.fd = socket_.native_handle(), .events = 0, .revents = 0};
+    return cut_ || (::poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP)) != 0);
+}
+
 // Leaves what has arrived where it is: it belongs to the next request.
 void Wire::look() {
-    pollfd state{.fd = socket_.native_handle(), .events = 0, .revents = 0};
-    const bool broken =
-        cut_ || (::poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP)) != 0);
+    const bool broken = is_broken();
     char byte = 0;
     const ssize_t here =
         broken ? -1 : ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
@@ -143,9 +147,11 @@ void Wire::wait_and_look(Socket::wait_type what) {
     if (!watch_) {
         watch_ = std::make_shared<Watch>(Watch{this});
     }
-    socket_.async_wait(what, [watch = watch_](boost::system::error_code error) {
-        if (watch->wire != nullptr && !error) {
-            watch->wire->look();
+    socket_.async_wait(what, [watch = watch_, what](boost::system::error_code error) {
+        Wire* const wire = watch->wire;
+        // Urgent data wakes as an error does, and is of no interest.
+        if (wire != nullptr && !error && (what == Socket::wait_read || wire->is_broken())) {
+            wire->look();
         }
     });
 }

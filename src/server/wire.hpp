@@ -90,6 +90,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     struct Watch;
 
     void on_deadline() override;
+    bool is_broken();
     void look();
     void wait_and_look(Socket::wait_type what);
 

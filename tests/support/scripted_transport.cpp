@@ -108,7 +108,7 @@ runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream:
     const std::string id(jsonrpc::member(message.body, "id"));
     const std::string body = with_id(reaction.body, id);
     upstream::TransportReply reply{
-        .head = {.status = reaction.status, .retry_after = reaction.retry_after, .date = {}},
+        .head = {.status = reaction.status, .retry_after = reaction.retry_after, .date = reaction.date},
         .body = runtime::Buffer(worker_.buffers),
         .rest = nullptr};
     const std::size_t whole = std::min(body.size(), attempt.reply_buffer);
