@@ -19,11 +19,7 @@ Patience::Patience(Services& services, ChainContext& chain, ClientPresence& clie
       chain_(chain),
       client_(client),
       last_start_(deadline - time_for_one(chain.config.timeouts)),
-      left_(chain.config.rate_limits.max_wait) {
-    client_.add(*this);
-}
-
-Patience::~Patience() { client_.remove(*this); }
+      left_(chain.config.rate_limits.max_wait) {}
 
 runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn turn,
                                                                Ending& ending) {
@@ -32,8 +28,10 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
     if (!client_.gone()) {
         upstream::PlaceInQueue place(services_.worker, chain_.pool, turn);
         place_ = &place;
+        client_.add(*this);
         const core::TimePoint until = std::min(started + left_, last_start_);
         waited = co_await place.wait(until);
+        client_.remove(*this);
         place_ = nullptr;
     }
     const core::TimePoint now = services_.worker.clock.now();
@@ -48,10 +46,6 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
     co_return std::move(waited.granted);
 }
 
-void Patience::on_client_gone() {
-    if (place_ != nullptr) {
-        place_->leave();
-    }
-}
+void Patience::on_client_gone() { place_->leave(); }
 
 }  // namespace weir::proxy

@@ -18,7 +18,6 @@ class Patience final : private ClientPresence::Listener {
     // The references must outlive it.
     Patience(Services& services, ChainContext& chain, ClientPresence& client,
              core::TimePoint deadline);
-    ~Patience();
     Patience(const Patience&) = delete;
     Patience& operator=(const Patience&) = delete;
 

@@ -238,7 +238,7 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
             .peer = peer_,
             .received = received_,
         };
-        wire_.watch(*this);
+        wire_.watch(*this, received_);
         co_await forward.handler->handle(request, answer_);
         wire_.unwatch();
     } else {

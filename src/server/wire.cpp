@@ -92,10 +92,10 @@ void Wire::set_idle_deadline(core::TimePoint now, core::TimePoint when) {
     arm(release_first ? now + kKeepMemory : when);
 }
 
-void Wire::watch(Watcher& watcher) {
+void Wire::watch(Watcher& watcher, core::TimePoint started) {
     watcher_ = &watcher;
     alarm_ = Alarm::watch;
-    arm(worker_.clock.now() + kWatchAfter);
+    arm(started + kWatchAfter);
 }
 
 void Wire::unwatch() {

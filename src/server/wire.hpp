@@ -55,7 +55,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     runtime::Task<bool> send_rest(Outgoing out, core::Duration patience);
     static constexpr std::size_t kProgressBytes = 64 * 1024;
 
-    // From now until unwatch(), once it has taken kWatchAfter: tells when the client is gone. A
+    // Until unwatch(), from kWatchAfter behind `started` on: tells when the client is gone. A
     // client that has only closed its sending side is served on: to find out which it is, the first
     // bytes of the answer, the same for every answer, are sent ahead; who is gone replies with a
     // reset.
@@ -66,7 +66,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
       protected:
         ~Watcher() = default;
     };
-    void watch(Watcher& watcher);
+    void watch(Watcher& watcher, core::TimePoint started);
     void unwatch();
     static constexpr core::Duration kWatchAfter = core::milliseconds(20);
     static constexpr std::string_view kSentAhead = "HTTP/1.1 ";
