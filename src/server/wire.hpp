@@ -64,7 +64,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
         virtual void on_gone() = 0;
 
       protected:
-        ~Watcher() = default;
+        virtual ~Watcher() = default;
     };
     void watch(Watcher& watcher, core::TimePoint started);
     void unwatch();
