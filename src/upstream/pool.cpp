@@ -45,6 +45,11 @@ Permit::~Permit() {
 Pool::Pool(const config::Chain& chain, core::TimePoint now)
     : impl_(std::make_unique<Impl>(*this, chain, now)) {}
 
+Pool::Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers)
+    : Pool(chain, now) {
+    impl_->set_costs(providers);
+}
+
 Pool::~Pool() = default;
 
 const config::Chain& Pool::chain() const { return impl_->chain; }

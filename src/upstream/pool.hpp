@@ -20,6 +20,10 @@
 #include <string_view>
 #include <vector>
 
+namespace weir::routing {
+class ProviderBook;
+}
+
 namespace weir::upstream {
 
 // The right to have one message in flight at an upstream; given back when destroyed.
@@ -117,7 +121,9 @@ class Pool {
     // Without a client's call for so long a chain counts as idle.
     static constexpr core::Duration kIdleAfter = std::chrono::seconds(60);
 
+    // Calls cost what the upstream's profile says, or without profiles the methods' own weights.
     Pool(const config::Chain& chain, core::TimePoint now);
+    Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;

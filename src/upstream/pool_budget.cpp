@@ -1,4 +1,5 @@
 // The pool's part about turns: who may send now, who waits, what is charged.
+#include "routing/provider_book.hpp"
 #include "upstream/pool_impl.hpp"
 
 #include <algorithm>
@@ -11,8 +12,21 @@ using routing::MethodTraits;
 using routing::Tried;
 using routing::UpstreamIndex;
 
-Charge Pool::Impl::charge_of(UpstreamIndex, const MethodTraits& traits) const {
-    return {.calls = 1, .units = static_cast<double>(traits.cost)};
+void Pool::Impl::set_costs(const routing::ProviderBook& providers) {
+    for (Member& member : members) {
+        const routing::Profile& profile = providers.get(member.config.provider);
+        for (std::size_t number = 0; number < routing::method_count(); ++number) {
+            member.costs.push_back(
+                static_cast<double>(profile.cost(routing::method_at(number).name)));
+        }
+    }
+}
+
+Charge Pool::Impl::charge_of(UpstreamIndex index, const MethodTraits& traits) const {
+    const std::vector<double>& costs = members[index].costs;
+    return {.calls = 1,
+            .units = costs.empty() ? static_cast<double>(traits.cost)
+                                   : costs[routing::method_number(traits)]};
 }
 
 core::TimePoint Pool::Impl::rest_of(const Member& member) const {

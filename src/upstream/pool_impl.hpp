@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace weir::upstream {
 
@@ -46,6 +47,7 @@ struct Pool::Impl {
         routing::UpstreamHealth health;
         routing::Budget budget;
         Shown shown;
+        std::vector<double> costs;  // by the method's number
         std::uint64_t probe_units = 0;
 
         // Read without the lock.
@@ -69,6 +71,7 @@ struct Pool::Impl {
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 
+    void set_costs(const routing::ProviderBook& providers);
     // The only place that says what a call costs at an upstream.
     routing::Charge charge_of(routing::UpstreamIndex index,
                               const routing::MethodTraits& traits) const;

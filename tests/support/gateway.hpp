@@ -62,7 +62,8 @@ class Gateway {
         : config_(std::move(settings)), metrics_(layout()) {
         const core::TimePoint now = clock.now();
         pool_ = std::make_unique<upstream::Pool>(config_.chains[0], now);
-        contexts_.push_back(std::make_unique<proxy::ChainContext>(0, config_.chains[0], *pool_));
+        contexts_.push_back(
+            std::make_unique<proxy::ChainContext>(0, config_.chains[0], *pool_, providers_));
         scripts_.resize(config_.chains[0].upstreams.size());
         for (std::size_t i = 0; i < scripts_.size(); ++i) {
             scripts_[i] = [](const Sent&) { return result("\"ok\""); };
@@ -129,8 +130,10 @@ class Gateway {
         Lane(unsigned index, Gateway& gateway)
             : worker(index, gateway.clock, gateway.random_, gateway.budget_),
               transport(worker),
-              services{worker, transport, gateway.log_, gateway.metrics_, gateway.secrets_},
-              handler(gateway.config_, services, gateway.contexts_, gateway.filters_) {}
+              services{worker,           transport,        gateway.log_,
+                       gateway.metrics_, gateway.secrets_, gateway.observations_},
+              handler(gateway.config_, services, gateway.contexts_, gateway.filters_,
+                      gateway.records_) {}
         runtime::Worker worker;
         boost::asio::executor_work_guard<runtime::Executor> work{worker.io.get_executor()};
         ScriptedTransport transport;
@@ -186,9 +189,12 @@ class Gateway {
     telemetry::Log log_{{.level = config::LogLevel::off, .format = config::LogFormat::json}, {}};
     telemetry::Metrics metrics_;
     telemetry::PieceRedactor secrets_{{}};
+    const routing::ProviderBook providers_{config::built_in_providers()};
+    proxy::Observations observations_;
     std::unique_ptr<upstream::Pool> pool_;
     std::vector<std::unique_ptr<proxy::ChainContext>> contexts_;
     proxy::FilterTable filters_;
+    proxy::TransactionRecords records_;
     mutable std::mutex mutex_;
     std::vector<Script> scripts_;
     std::vector<Seen> seen_;
