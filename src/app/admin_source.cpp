@@ -46,7 +46,8 @@ std::string DaemonSource::metrics() {
                  .head_lag = status.lag_blocks,
                  .fit = status.state == routing::UpstreamState::fit,
                  .score = status.score,
-                 .cooldown_seconds = std::chrono::duration<double>(status.cooldown).count()});
+                 .cooldown_seconds = std::chrono::duration<double>(status.cooldown).count(),
+                 .probe_units = status.probe_units});
         }
     }
     gauges.connections = state_.connections.taken();

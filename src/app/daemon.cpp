@@ -140,7 +140,7 @@ core::Result<void> Daemon::Impl::build() {
     listeners.emplace(std::move(*opened));
     admin_endpoint = admin->endpoints().front();
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
-        pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now()));
+        pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now(), providers));
         contexts.push_back(
             std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back(), providers));
     }

@@ -93,6 +93,14 @@ struct Writes {
     Duration record_ttl = std::chrono::hours(1);
 };
 
+// How long calls and clients are made to wait where providers say that they are asked too much.
+struct RateLimits {
+    Duration max_wait = seconds(3);          // a call in the queue, in all; zero: never
+    Duration max_retry_after = seconds(30);  // what a client is told
+    Duration max_cooldown = minutes(10);     // what a provider is believed
+    Duration default_cooldown = seconds(1);  // where a provider names no wait
+};
+
 struct Circuit {
     unsigned failures = 5;
     Duration open_for = seconds(10);
@@ -121,6 +129,14 @@ struct Methods {
     std::vector<std::string> allow;  // upstreams only; empty: all
 };
 
+// What a provider grants. 0: not limited.
+struct Rate {
+    double calls_per_second = 0;
+    double units_per_second = 0;              // in the provider's own units
+    std::optional<std::uint64_t> burst = {};  // calls; empty: one second's worth
+    std::uint64_t units_per_day = 0;          // renewed at 00:00 UTC
+};
+
 struct Upstream {
     std::string name;
     Url url;
@@ -129,6 +145,7 @@ struct Upstream {
     double weight = 1;
     std::vector<std::pair<std::string, Secret>> headers;
     UpstreamTls tls;
+    Rate rate;
     std::size_t max_in_flight = 256;
     Methods methods;
 };
@@ -147,6 +164,7 @@ struct Chain {
     Head head;
     Reads reads;
     Writes writes;
+    RateLimits rate_limits;
     Circuit circuit;
     std::size_t reply_buffer = 1 * kMiB;
     std::size_t max_reply = 128 * kMiB;

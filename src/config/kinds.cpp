@@ -238,6 +238,28 @@ Kind<double> weight() {
         [](const double& value) { return number_text(value); });
 }
 
+Kind<double> rate() {
+    return scalar<double>(
+        "number", "must be a number a second, 1000000000 at most; 0: not limited", Exposure::shown,
+        [](std::string_view text) {
+            const auto value = parse_decimal_number(text);
+            return value && *value <= 1e9 ? value : std::nullopt;
+        },
+        [](const double& value) { return number_text(value); });
+}
+
+Kind<std::optional<std::uint64_t>> burst() {
+    constexpr std::uint64_t kMost = 1'000'000'000;
+    return scalar<std::optional<std::uint64_t>>(
+        "number", "must be a whole number of calls, 1 to " + std::to_string(kMost), Exposure::shown,
+        [](std::string_view text) -> std::optional<std::optional<std::uint64_t>> {
+            const auto value = core::parse_decimal(text);
+            const bool good = value && *value >= 1 && *value <= kMost;
+            return good ? std::optional<std::optional<std::uint64_t>>(value) : std::nullopt;
+        },
+        [](const std::optional<std::uint64_t>&) { return "one second's worth"; });
+}
+
 Kind<bool> boolean() {
     return word<bool>(
         std::array<std::pair<std::string_view, bool>, 2>{{{"true", true}, {"false", false}}});

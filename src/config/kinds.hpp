@@ -58,6 +58,8 @@ Kind<std::optional<Duration>> duration_or_auto();
 Kind<std::optional<Duration>> learned_duration();  // without a value, the daemon finds out
 Kind<std::size_t> size(std::size_t least, std::size_t most);
 Kind<double> weight();
+Kind<double> rate();  // per second; 0: not limited
+Kind<std::optional<std::uint64_t>> burst();
 Kind<bool> boolean();
 
 // A name that may be left out; the place decides its default.

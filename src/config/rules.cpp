@@ -69,11 +69,24 @@ void judge_upstreams(const Chain& chain, std::size_t place, Reading& reading) {
         if (tls.insecure && !tls.ca_file.empty()) {
             reading.problem(path + ".tls.ca_file", "has no effect while insecure is true");
         }
+        if (upstream.rate.burst && upstream.rate.calls_per_second == 0) {
+            reading.problem(path + ".rate.burst", "has no effect without calls_per_second");
+        }
         for (const auto& [name, value] : upstream.headers) {
             if (core::iequals(name, "authorization") && !upstream.url.authorization.empty()) {
                 reading.problem(path + ".headers." + name, "is set by the URL's user-info too");
             }
         }
+    }
+}
+
+void judge_rate_limits(const RateLimits& limits, std::size_t place, Reading& reading) {
+    const std::string path = chain_path(place) + ".rate_limits";
+    if (limits.max_retry_after < seconds(1)) {
+        reading.problem(path + ".max_retry_after", "must be 1s at least");
+    }
+    if (limits.default_cooldown > limits.max_cooldown) {
+        reading.problem(path + ".default_cooldown", "must not be longer than max_cooldown");
     }
 }
 
@@ -101,6 +114,7 @@ void judge_chains(const Config& config, const Origin& origin, Reading& reading) 
             first_default = i;
         }
         judge_upstreams(chain, i, reading);
+        judge_rate_limits(chain.rate_limits, i, reading);
     }
 }
 

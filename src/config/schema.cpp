@@ -7,17 +7,15 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 11> kNotAvailable = {
+constexpr std::array<std::string_view, 9> kNotAvailable = {
     "server.tls",
     "server.trusted_proxies",
     "log.sample",
     "log.correlation_key",
     "clients",
     "chains[].checkpoint",
-    "chains[].rate_limits",
     "chains[].batch",
     "chains[].upstreams[].batch",
-    "chains[].upstreams[].rate",
     "chains[].upstreams[].history",
 };
 
@@ -92,6 +90,15 @@ Section<Writes> writes_section() {
     };
 }
 
+Section<RateLimits> rate_limits_section() {
+    return {
+        field("max_wait", &RateLimits::max_wait, duration(Zero::allowed)),
+        field("max_retry_after", &RateLimits::max_retry_after, duration()),
+        field("max_cooldown", &RateLimits::max_cooldown, duration()),
+        field("default_cooldown", &RateLimits::default_cooldown, duration()),
+    };
+}
+
 Section<Circuit> circuit_section() {
     return {
         field("failures", &Circuit::failures, number<unsigned>(1, 1'000'000)),
@@ -114,6 +121,15 @@ Section<UpstreamTls> upstream_tls_section() {
     };
 }
 
+Section<Rate> rate_section() {
+    return {
+        field("calls_per_second", &Rate::calls_per_second, rate()),
+        field("units_per_second", &Rate::units_per_second, rate()),
+        field("burst", &Rate::burst, burst()),
+        field("units_per_day", &Rate::units_per_day, number<std::uint64_t>(0, kUnbounded)),
+    };
+}
+
 Section<Methods> upstream_methods_section() {
     return {
         field("allow", &Methods::allow, method_patterns()),
@@ -133,6 +149,7 @@ Section<Upstream> upstream_section() {
         field("weight", &Upstream::weight, weight()),
         field("headers", &Upstream::headers, headers()),
         object("tls", &Upstream::tls, upstream_tls_section()),
+        object("rate", &Upstream::rate, rate_section()),
         field("max_in_flight", &Upstream::max_in_flight, number<std::size_t>(1, 1'000'000)),
         object("methods", &Upstream::methods, upstream_methods_section()),
     };
@@ -151,6 +168,7 @@ Section<Chain> chain_section() {
         object("head", &Chain::head, head_section()),
         object("reads", &Chain::reads, reads_section()),
         object("writes", &Chain::writes, writes_section()),
+        object("rate_limits", &Chain::rate_limits, rate_limits_section()),
         object("circuit", &Chain::circuit, circuit_section()),
         field("reply_buffer", &Chain::reply_buffer, size(1, kGiB)),
         field("max_reply", &Chain::max_reply, size(1, 1024 * kGiB)),

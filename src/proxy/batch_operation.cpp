@@ -27,7 +27,8 @@ struct Queue {
 
 runtime::Task<> run_queue(const RequestScope& scope, std::span<const CallPlan> plans, Queue& queue,
                           Answers& answers) {
-    while (queue.next < queue.places.size()) {
+    // Nothing more is sent for a client that is gone.
+    while (queue.next < queue.places.size() && !scope.client.gone()) {
         const std::size_t place = queue.places[queue.next++];
         Answer answer = co_await run_call(scope, plans[place]);
         answer.compact();

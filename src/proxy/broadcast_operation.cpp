@@ -231,7 +231,8 @@ runtime::Task<Answer> send(const Broadcast& own) {
     const WriteRequest request{.plan = own.plan,
                                .params = own.plan.call->params,
                                .deadline = own.deadline - kept,
-                               .only = std::nullopt};
+                               .only = std::nullopt,
+                               .client = own.scope.client};
     own.note("sent", std::nullopt);
     SentOnce sent =
         co_await send_once(own.scope.services, own.scope.chain, own.scope.snapshot, request);
@@ -284,7 +285,7 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
     std::optional<std::string> hash = bytes ? chain::transaction_hash(*bytes) : std::nullopt;
     if (!hash) {  // no transaction: sent once all the same, for the node's own error
         const WriteRequest request{
-            .plan = plan, .params = plan.call->params, .deadline = deadline, .only = std::nullopt};
+            .plan = plan, .params = plan.call->params, .deadline = deadline, .only = std::nullopt, .client = scope.client};
         Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;
     }

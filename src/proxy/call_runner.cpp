@@ -27,7 +27,7 @@ runtime::Task<Answer> run_read(const RequestScope& scope, const CallPlan& plan,
                                std::string_view params, LongReplies long_replies,
                                std::optional<routing::UpstreamIndex> only) {
     return ReadOperation::run(scope.services, scope.chain, scope.snapshot, plan, params,
-                              deadline_of(scope, plan), long_replies, only);
+                              deadline_of(scope, plan), long_replies, scope.client, only);
 }
 
 runtime::Task<Answer> refuse(const CallPlan& plan) { co_return Answer::failed(*plan.refusal); }
@@ -123,7 +123,8 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     const WriteRequest request{.plan = plan,
                                .params = params,
                                .deadline = deadline_of(scope, plan),
-                               .only = filter->upstream};
+                               .only = filter->upstream,
+                               .client = scope.client};
     Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
     co_return answer;
 }
@@ -156,7 +157,8 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
                       {.plan = plan,
                        .params = plan.call->params,
                        .deadline = deadline_of(scope, plan),
-                       .only = std::nullopt});
+                       .only = std::nullopt,
+                       .client = scope.client});
 }
 
 }  // namespace weir::proxy

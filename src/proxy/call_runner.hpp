@@ -6,6 +6,7 @@
 #include "proxy/answer.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/chain_context.hpp"
+#include "proxy/exchange.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
@@ -22,6 +23,7 @@ struct RequestScope {
     ChainContext& chain;
     FilterTable& filters;
     TransactionRecords& records;
+    ClientPresence& client;
     std::shared_ptr<const routing::RoutingSnapshot> snapshot;
     core::TimePoint received;
     LongReplies long_replies = LongReplies::buffer;

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace weir::proxy {
 
@@ -33,6 +34,38 @@ struct ResponseHead {
     unsigned retry_after_seconds = 0;  // 0: no Retry-After
 };
 
+// Is the client of a request still there? Tells those who listen when it is not. One worker.
+class ClientPresence {
+  public:
+    class Listener {
+      public:
+        // Once, from the event loop.
+        virtual void on_client_gone() = 0;
+
+      protected:
+        ~Listener() = default;
+    };
+
+    bool gone() const { return gone_; }
+    void add(Listener& listener) { listeners_.push_back(&listener); }
+    void remove(Listener& listener) { std::erase(listeners_, &listener); }
+
+    // For the server. A listener may remove itself or others meanwhile.
+    void leave() {
+        gone_ = true;
+        while (!listeners_.empty()) {
+            Listener* const next = listeners_.back();
+            listeners_.pop_back();
+            next->on_client_gone();
+        }
+    }
+    void begin() { gone_ = false; }
+
+  private:
+    std::vector<Listener*> listeners_;
+    bool gone_ = false;
+};
+
 // Takes one answer for one request; send() once, or begin(), write()..., end(). The server adds
 // everything that every answer has (Date, Weir-Request-Id, CORS, Connection). False: the client is
 // gone, nothing more can be sent.
@@ -51,6 +84,11 @@ class ResponseSink {
 
     // The answer cannot be completed: the client's connection is cut mid-message.
     virtual void abort() = 0;
+
+    ClientPresence& client() { return client_; }
+
+  private:
+    ClientPresence client_;
 };
 
 // The request's life behind the HTTP server. One per worker.

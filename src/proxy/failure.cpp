@@ -11,11 +11,9 @@ using routing::Cause;
 using Reason = routing::NoUpstream::Reason;
 
 constexpr core::Duration kShortestWait = std::chrono::milliseconds(1);
-constexpr core::Duration kDefaultWait = std::chrono::seconds(1);
-constexpr core::Duration kLongestWait = std::chrono::seconds(30);
 
 bool is_limited(const Ending& ending) {
-    return ending.last_cause == Cause::rate_limited ||
+    return ending.limited || ending.last_cause == Cause::rate_limited ||
            (ending.nobody && ending.nobody->reason == Reason::rate_limited);
 }
 
@@ -33,14 +31,14 @@ GatewayError make(ErrorType type, std::string message) {
 
 }  // namespace
 
-GatewayError rate_limited(std::string_view chain, core::Duration wait) {
-    const core::Duration told = std::clamp(wait, kShortestWait, kLongestWait);
+GatewayError rate_limited(const config::Chain& chain, core::Duration wait) {
+    const core::Duration told =
+        std::clamp(wait, kShortestWait, std::max(kShortestWait, chain.rate_limits.max_retry_after));
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(told).count();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(told).count();
-    GatewayError error =
-        make(ErrorType::rate_limited, "429 Too Many Requests: every upstream of chain " +
-                                          std::string(chain) + " is rate limited; retry in " +
-                                          std::to_string(seconds) + " s");
+    GatewayError error = make(ErrorType::rate_limited,
+                              "429 Too Many Requests: every upstream of chain " + chain.name +
+                                  " is rate limited; retry in " + std::to_string(seconds) + " s");
     error.extra_data =
         R"("status":429,"scope":"upstream","retryAfterMs":)" + std::to_string(milliseconds);
     error.retry_after_seconds = static_cast<unsigned>(seconds);
@@ -48,9 +46,16 @@ GatewayError rate_limited(std::string_view chain, core::Duration wait) {
 }
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now) {
+    if (ending.queue_full) {
+        GatewayError error =
+            make(ErrorType::overloaded,
+                 "too many calls wait for an upstream of chain " + chain.name + "; retry");
+        error.retry_after_seconds = 1;
+        return error;
+    }
     if (is_limited(ending)) {
-        return rate_limited(chain.name,
-                            ending.available_at ? *ending.available_at - now : kDefaultWait);
+        return rate_limited(chain, ending.available_at ? *ending.available_at - now
+                                                       : chain.rate_limits.default_cooldown);
     }
     if (is_spent(ending)) {
         return make(ErrorType::quota_exhausted,

@@ -18,12 +18,14 @@ struct Ending {
     std::optional<routing::NoUpstream> nobody;    // why no further upstream was chosen
     bool at_capacity = false;                     // one was left out for its in-flight cap
     bool out_of_time = false;                     // the request's deadline has passed
-    std::optional<core::TimePoint> available_at;  // when a rate limit ends
+    bool queue_full = false;                      // too many calls wait for a turn
+    bool limited = false;                         // nobody but limited ones is left to ask
+    std::optional<core::TimePoint> available_at;  // when one of these can be asked again
 };
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now);
 
 // The one shape of "slow down", from the time at which capacity returns.
-GatewayError rate_limited(std::string_view chain, core::Duration wait);
+GatewayError rate_limited(const config::Chain& chain, core::Duration wait);
 
 }  // namespace weir::proxy

@@ -130,6 +130,7 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
                              .chain = chain.context,
                              .filters = filters_,
                              .records = records_,
+                             .client = sink.client(),
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::stream};
@@ -150,6 +151,7 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
         }
         const ResponseBody body = assemble_single(call.id, answer);
         co_await sink.send(head, body.pieces);
+        failure = sink.client().gone() ? name_of(Passed::client_gone) : failure;
     }
     account(services_, chain.context,
             {.request = request, .head = head, .items = {&item, 1}, .failure = failure});
@@ -166,6 +168,7 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
                              .chain = chain.context,
                              .filters = filters_,
                              .records = records_,
+                             .client = sink.client(),
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::buffer};
@@ -185,7 +188,10 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
         co_await sink.send(head, kNoBody);
     }
     account(services_, chain.context,
-            {.request = request, .head = head, .items = items, .failure = {}});
+            {.request = request,
+             .head = head,
+             .items = items,
+             .failure = sink.client().gone() ? name_of(Passed::client_gone) : std::string_view()});
 }
 
 }  // namespace weir::proxy

@@ -65,9 +65,10 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
 runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain, Snapshot snapshot,
                                          const CallPlan& plan, std::string_view params,
                                          core::TimePoint deadline, LongReplies long_replies,
+                                         ClientPresence& client,
                                          std::optional<routing::UpstreamIndex> only) {
     ReadOperation operation(services, chain, std::move(snapshot), plan, params, deadline,
-                            long_replies, only);
+                            long_replies, client, only);
     for (;;) {
         co_await operation.run_attempts();
         if (operation.beside_) {
@@ -80,10 +81,14 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
         const core::TimePoint now = services.worker.clock.now();
         const core::TimePoint resume =
             now + pause_after(operation.attempts_, services.worker.random.next());
-        if (!operation.may_pause_and_retry(resume)) {
-            co_return operation.give_up(now);
+        if (operation.may_pause_and_retry(resume)) {
+            co_await runtime::sleep_until(services.worker.io, resume);
+        } else {
+            const bool turn = co_await operation.wait_for_turn();
+            if (!turn) {
+                co_return operation.give_up(services.worker.clock.now());
+            }
         }
-        co_await runtime::sleep_until(services.worker.io, resume);
         operation.begin_round();
     }
 }
@@ -91,7 +96,7 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
 ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot,
                              const CallPlan& plan, std::string_view params,
                              core::TimePoint deadline, LongReplies long_replies,
-                             std::optional<routing::UpstreamIndex> only)
+                             ClientPresence& client, std::optional<routing::UpstreamIndex> only)
     : services_(services),
       chain_(chain),
       snapshot_(std::move(snapshot)),
@@ -99,34 +104,51 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       params_(params),
       deadline_(deadline),
       long_replies_(long_replies),
-      only_(only) {}
+      client_(client),
+      only_(only),
+      patience_(services, chain, client, deadline) {
+    client_.add(*this);
+}
+
+ReadOperation::~ReadOperation() { client_.remove(*this); }
 
 void ReadOperation::begin_round() {
     snapshot_ = chain_.pool.snapshots().get();
     tried_ = refused_;
+    limited_.reset();
     passing_failure_ = false;
 }
 
+// Another upstream at once was tried; now for those that only a limit keeps from serving.
+runtime::Task<bool> ReadOperation::wait_for_turn() {
+    limited_ &= ~refused_;
+    const core::TimePoint now = services_.worker.clock.now();
+    if (limited_.none() || attempts_ >= chain_.config.reads.max_attempts || now >= deadline_) {
+        co_return false;
+    }
+    const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+    turn_ = co_await patience_.wait(turn, ending_);
+    co_return turn_.has_value();
+}
+
+void ReadOperation::on_client_gone() { cancel_others(); }
+
 runtime::Task<> ReadOperation::run_attempts() {
-    while (!answer_ && attempts_ < chain_.config.reads.max_attempts) {
+    while (!answer_ && !client_.gone() && attempts_ < chain_.config.reads.max_attempts) {
         const core::TimePoint now = services_.worker.clock.now();
         if (now >= deadline_) {
             break;
         }
-        const std::optional<routing::UpstreamIndex> upstream = choose(now);
-        if (!upstream) {
+        std::optional<upstream::Granted> granted = admit(now);
+        if (!granted) {
             break;
         }
-        tried_.set(*upstream);
-        std::optional<upstream::Permit> permit = chain_.pool.try_acquire(*upstream, now);
-        if (!permit) {
-            ending_.at_capacity = true;
-            continue;
-        }
+        const routing::UpstreamIndex upstream = granted->upstream;
+        tried_.set(upstream);
         ++attempts_;
-        Running running(*this, *upstream);
+        Running running(*this, upstream);
         running.arm(now + chain_.config.timeouts.attempt);
-        const AttemptOptions options{.upstream = *upstream,
+        const AttemptOptions options{.upstream = upstream,
                                      .now = now,
                                      .deadline = deadline_,
                                      .connection = upstream::Connection::pooled,
@@ -135,22 +157,47 @@ runtime::Task<> ReadOperation::run_attempts() {
                                      .params = params_};
         Judged judged = co_await send_call(services_, chain_, plan_, options);
         if (judged.answer && judged.answer->kind() == Answer::Kind::long_result) {
-            judged.answer->long_result().permit = std::move(*permit);
+            judged.answer->long_result().permit = std::move(granted->permit);
         }
-        permit.reset();
+        granted.reset();
+        if (!answer_ && client_.gone() && running.cancellation.cancelled()) {
+            continue;  // cut off for the client's own leaving: says nothing of the upstream
+        }
         if (answer_) {
             settle_loser(running, std::move(judged));
         } else {
-            settle(*upstream, std::move(judged));
+            settle(upstream, std::move(judged));
         }
     }
+}
+
+// The turn that was waited for, or a place at an upstream that has one.
+std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
+    if (turn_) {
+        return std::exchange(turn_, std::nullopt);
+    }
+    while (const std::optional<routing::UpstreamIndex> upstream = choose(now)) {
+        tried_.set(*upstream);
+        upstream::Admission admission = chain_.pool.admit(*upstream, *plan_.traits, now);
+        if (admission.permit) {
+            return upstream::Granted{*upstream, std::move(*admission.permit)};
+        }
+        if (admission.obstacle != upstream::Obstacle::unfit) {
+            limited_.set(*upstream);
+        }
+        ending_.at_capacity =
+            ending_.at_capacity || admission.obstacle == upstream::Obstacle::capacity;
+    }
+    return std::nullopt;
 }
 
 std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now) {
     if (only_) {
         return tried_.test(*only_) ? std::nullopt : only_;
     }
-    const routing::Need need{.method = plan_.call->method, .traits = plan_.traits};
+    const routing::Need need{.method = plan_.call->method,
+                             .traits = plan_.traits,
+                             .patience = chain_.config.rate_limits.max_wait};
     const auto picked =
         plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
         : plan_.preferred
@@ -160,6 +207,7 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
         return *upstream;
     }
     ending_.nobody = std::get<routing::NoUpstream>(picked);
+    limited_ |= ending_.nobody->cooling;
     return std::nullopt;
 }
 
@@ -175,11 +223,10 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     ending_.last_cause = cause;
     if (is_passing(cause)) {
         passing_failure_ = true;
+    } else if (cause == Cause::rate_limited) {
+        limited_.set(upstream);
     } else {
         refused_.set(upstream);
-    }
-    if (judged.verdict.retry_after) {
-        ending_.available_at = services_.worker.clock.now() + *judged.verdict.retry_after;
     }
     if (judged.answer && judged.answer->kind() == Answer::Kind::rpc_error &&
         !is_about_the_account(cause)) {
@@ -201,7 +248,7 @@ void ReadOperation::settle_loser(const Running& running, Judged&& judged) {
 }
 
 void ReadOperation::start_another() {
-    if (answer_ || attempts_ >= chain_.config.reads.max_attempts) {
+    if (answer_ || client_.gone() || attempts_ >= chain_.config.reads.max_attempts) {
         return;
     }
     if (!beside_) {
@@ -218,14 +265,15 @@ void ReadOperation::cancel_others() {
 }
 
 bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
-    return passing_failure_ && attempts_ < chain_.config.reads.max_attempts && resume < deadline_;
+    return passing_failure_ && !client_.gone() && attempts_ < chain_.config.reads.max_attempts &&
+           resume < deadline_;
 }
 
 Answer ReadOperation::give_up(core::TimePoint now) {
     ending_.out_of_time = now >= deadline_;
-    if (!ending_.available_at && ending_.nobody &&
-        ending_.nobody->reason == routing::NoUpstream::Reason::rate_limited) {
-        ending_.available_at = ending_.nobody->available_at;
+    if (!ending_.available_at && limited_.any()) {
+        const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+        ending_.available_at = chain_.pool.outlook(turn, now).ready_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)
                                 : Answer::failed(error_of(ending_, chain_.config, now));

@@ -7,6 +7,7 @@
 #include "proxy/attempt.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/patience.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
 #include "routing/select.hpp"
@@ -19,12 +20,13 @@ namespace weir::proxy {
 
 using Snapshot = std::shared_ptr<const routing::RoutingSnapshot>;
 
-class ReadOperation {
+class ReadOperation final : private ClientPresence::Listener {
   public:
     // The references must live until the task has ended. `only` binds the call to one upstream.
     static runtime::Task<Answer> run(Services& services, ChainContext& chain, Snapshot snapshot,
                                      const CallPlan& plan, std::string_view params,
                                      core::TimePoint deadline, LongReplies long_replies,
+                                     ClientPresence& client,
                                      std::optional<routing::UpstreamIndex> only);
 
   private:
@@ -32,10 +34,14 @@ class ReadOperation {
 
     ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
                   std::string_view params, core::TimePoint deadline, LongReplies long_replies,
-                  std::optional<routing::UpstreamIndex> only);
+                  ClientPresence& client, std::optional<routing::UpstreamIndex> only);
+    ~ReadOperation();
 
     runtime::Task<> run_attempts();
     void begin_round();
+    runtime::Task<bool> wait_for_turn();
+    void on_client_gone() override;
+    std::optional<upstream::Granted> admit(core::TimePoint now);
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
     void settle_loser(const Running& running, Judged&& judged);
@@ -51,10 +57,14 @@ class ReadOperation {
     const std::string_view params_;
     const core::TimePoint deadline_;
     const LongReplies long_replies_;
+    ClientPresence& client_;
     const std::optional<routing::UpstreamIndex> only_;
 
     routing::Tried tried_;    // in this round
     routing::Tried refused_;  // not to be asked again in any round
+    routing::Tried limited_;  // could be asked, but for a limit or a cap
+    Patience patience_;
+    std::optional<upstream::Granted> turn_;  // waited for, not used yet
     unsigned attempts_ = 0;
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;

@@ -53,7 +53,8 @@ void Round::take(routing::UpstreamIndex upstream, Judged judged) {
 
 runtime::Task<> ask(Round& round, routing::UpstreamIndex upstream) {
     const core::TimePoint now = round.services.worker.clock.now();
-    std::optional<upstream::Permit> permit = round.chain.pool.try_acquire(upstream, now);
+    std::optional<upstream::Permit> permit =
+        round.chain.pool.admit(upstream, *round.plan.traits, now).permit;
     if (!permit || round.lookup.found == Lookup::Found::yes) {
         co_return;
     }

@@ -2,8 +2,10 @@
 
 #include "proxy/attempt.hpp"
 #include "proxy/failure.hpp"
+#include "proxy/patience.hpp"
 #include "proxy/write_upstream.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -56,7 +58,9 @@ std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
     if (request.only) {
         return tried.test(*request.only) ? std::nullopt : request.only;
     }
-    const routing::Need need{.method = request.plan.call->method, .traits = request.plan.traits};
+    const routing::Need need{.method = request.plan.call->method,
+                             .traits = request.plan.traits,
+                             .patience = chain.config.rate_limits.max_wait};
     const auto picked = write_upstream(chain, pool, need, tried, now);
     if (const auto* place = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *place;
@@ -70,37 +74,61 @@ std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
 runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                   WriteRequest request) {
+    Patience patience(services, chain, request.client, request.deadline);
+    const routing::MethodTraits& traits = *request.plan.traits;
     routing::Tried tried;
+    routing::Tried limited;  // could be asked, but for a limit or a cap
     Ending ending;
     SentOnce sent;
     for (;;) {
         const core::TimePoint now = services.worker.clock.now();
-        const std::optional<routing::UpstreamIndex> upstream =
+        std::optional<routing::UpstreamIndex> upstream =
             next_upstream(chain, *snapshot, request, tried, now, ending);
         ending.out_of_time = now >= request.deadline;
-        if (!upstream || ending.out_of_time) {
+        if (ending.out_of_time) {
             break;
         }
-        tried.set(*upstream);
-        std::optional<upstream::Permit> permit = chain.pool.try_acquire(*upstream, now);
-        if (!permit) {
-            ending.at_capacity = true;
-            continue;
+        upstream::Permit permit;
+        if (upstream) {
+            tried.set(*upstream);
+            upstream::Admission admission = chain.pool.admit(*upstream, traits, now);
+            if (!admission.permit) {
+                limited.set(*upstream, admission.obstacle != upstream::Obstacle::unfit);
+                ending.at_capacity = admission.obstacle == upstream::Obstacle::capacity;
+                continue;
+            }
+            permit = std::move(*admission.permit);
+        } else {
+            limited |= ending.nobody ? ending.nobody->cooling : routing::Tried();
+            if (limited.none()) {
+                break;
+            }
+            // Nothing has been sent yet that could be done twice.
+            const upstream::Turn turn{.among = limited, .traits = &traits};
+            std::optional<upstream::Granted> granted = co_await patience.wait(turn, ending);
+            if (!granted) {
+                break;
+            }
+            upstream = granted->upstream;
+            permit = std::move(granted->permit);
+            limited.reset();
+            tried.set(*upstream);
+            snapshot = chain.pool.snapshots().get();
         }
         ++sent.attempts;
         const AttemptOptions options{.upstream = *upstream,
-                                     .now = now,
+                                     .now = services.worker.clock.now(),
                                      .deadline = request.deadline,
                                      .connection = upstream::Connection::never_stale,
                                      .long_replies = LongReplies::buffer,
                                      .cancellation = nullptr,
                                      .params = request.params};
         Judged judged = co_await send_call(services, chain, request.plan, options);
-        permit.reset();
+        permit = {};
         report_attempt(services, chain, request.plan, *upstream, judged);
         ending.last_cause = judged.verdict.cause;
-        if (judged.verdict.retry_after) {
-            ending.available_at = services.worker.clock.now() + *judged.verdict.retry_after;
+        if (judged.verdict.cause == Cause::rate_limited) {
+            ending.available_at = std::max(judged.at, chain.pool.rests_until(*upstream));
         }
         if (judged.answer) {
             judged.answer->upstream = upstream;
@@ -116,9 +144,6 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
         sent.upstream = upstream;
         sent.judged = std::move(judged);
         co_return sent;
-    }
-    if (!ending.available_at && ending.nobody) {
-        ending.available_at = ending.nobody->available_at;
     }
     if (!sent.answer) {
         const core::TimePoint now = services.worker.clock.now();

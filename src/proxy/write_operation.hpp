@@ -6,6 +6,7 @@
 #include "proxy/answer.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/chain_context.hpp"
+#include "proxy/exchange.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
 
@@ -20,6 +21,7 @@ struct WriteRequest {
     std::string_view params;
     core::TimePoint deadline;
     std::optional<routing::UpstreamIndex> only;  // binds the call to one upstream
+    ClientPresence& client;                      // ends its waiting, not its sending
 };
 
 // How the sending ended. Either an upstream got the bytes (`upstream` and `judged` are set), or it

@@ -28,25 +28,25 @@ void CircuitBreaker::on_probe_success(core::TimePoint now) {
         half_opens_at_ = std::min(half_opens_at_, now);
     }
     if (!open_ && std::all_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
-                              [](const Failure& f) { return f.evidence != Evidence::reply; })) {
+                              [](const Failure& f) { return f.proof != Proof::reply; })) {
         count_ = 0;
     }
 }
 
-void CircuitBreaker::on_failure(Evidence evidence, std::uint64_t call_hash, core::TimePoint now) {
+void CircuitBreaker::on_failure(Proof proof, std::uint64_t call_hash, core::TimePoint now) {
     if (open_ && now < half_opens_at_) {
         return;  // calls that were under way when it opened, or the least bad serving
     }
     start_window(now);
     ++window_bad_;
-    window_proven_ = window_proven_ || evidence != Evidence::reply ||
-                     (window_bad_ > 1 && call_hash != window_hash_);
+    window_proven_ =
+        window_proven_ || proof != Proof::reply || (window_bad_ > 1 && call_hash != window_hash_);
     window_hash_ = call_hash;
     if (count_ == kKept) {
         std::move(row_.begin() + 1, row_.end(), row_.begin());
         --count_;
     }
-    row_[count_++] = {call_hash, evidence};
+    row_[count_++] = {call_hash, proof};
 
     const bool often = window_bad_ >= 2 * failures_ && window_bad_ > window_good_ && window_proven_;
     if (open_ || often || (count_ >= failures_ && is_proven())) {
@@ -57,7 +57,7 @@ void CircuitBreaker::on_failure(Evidence evidence, std::uint64_t call_hash, core
 std::size_t CircuitBreaker::forgive(std::uint64_t call_hash) {
     const auto end = row_.begin() + static_cast<std::ptrdiff_t>(count_);
     const auto rest = std::remove_if(row_.begin(), end, [call_hash](const Failure& f) {
-        return f.evidence == Evidence::reply && f.call_hash == call_hash;
+        return f.proof == Proof::reply && f.call_hash == call_hash;
     });
     const auto forgiven = static_cast<std::size_t>(end - rest);
     count_ -= forgiven;
@@ -68,7 +68,7 @@ std::size_t CircuitBreaker::forgive(std::uint64_t call_hash) {
 bool CircuitBreaker::is_proven() const {
     return std::any_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
                        [this](const Failure& f) {
-                           return f.evidence != Evidence::reply || f.call_hash != row_[0].call_hash;
+                           return f.proof != Proof::reply || f.call_hash != row_[0].call_hash;
                        });
 }
 
@@ -76,7 +76,7 @@ void CircuitBreaker::trip(core::TimePoint now) {
     const core::Duration rest =
         std::min(open_for_ * (1U << std::min(trips_, 6U)), std::max(kLongestRest, open_for_));
     only_calls_ = std::none_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
-                               [](const Failure& f) { return f.evidence != Evidence::reply; });
+                               [](const Failure& f) { return f.proof != Proof::reply; });
     open_ = true;
     ++trips_;
     half_opens_at_ = now + rest;

@@ -10,7 +10,7 @@
 namespace weir::routing {
 
 // What a failure proves.
-enum class Evidence : std::uint8_t {
+enum class Proof : std::uint8_t {
     reply,       // a bad or late answer: may be the call's own fault, so two different calls needed
     connection,  // no connection, no call to blame
     probe,       // the gateway's own question, which every node can answer
@@ -28,7 +28,7 @@ class CircuitBreaker {
     CircuitBreaker(unsigned failures, core::Duration open_for);
 
     void on_success(core::TimePoint now);
-    void on_failure(Evidence evidence, std::uint64_t call_hash, core::TimePoint now);
+    void on_failure(Proof proof, std::uint64_t call_hash, core::TimePoint now);
 
     // A good probe: ends an illness that probes or connections showed. One that only real calls
     // showed needs a real call to end it.
@@ -44,7 +44,7 @@ class CircuitBreaker {
   private:
     struct Failure {
         std::uint64_t call_hash;
-        Evidence evidence;
+        Proof proof;
     };
     static constexpr std::size_t kKept = 32;
 

@@ -165,14 +165,19 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     std::array<std::size_t, static_cast<std::size_t>(Rank::unfit) + 1> ranked{};
     NoUpstream none;
     bool any_tried = false;
+    bool short_wait = false;
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
         const Rank rank = ranks[i] = rank_of(upstream, need, now);
         ++ranked[static_cast<std::size_t>(rank)];
         any_tried = any_tried || (tried.test(i) && rank <= Rank::cooling);
-        if (rank == Rank::cooling &&
-            (none.available_at == core::TimePoint{} || upstream.available_at < none.available_at)) {
+        if (rank != Rank::cooling) {
+            continue;
+        }
+        none.cooling.set(i);
+        short_wait = short_wait || upstream.available_at - now <= need.patience;
+        if (none.available_at == core::TimePoint{} || upstream.available_at < none.available_at) {
             none.available_at = upstream.available_at;
         }
     }
@@ -184,7 +189,7 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
         }
     }
     // Old news is no substitute for a short wait or for another answer that was had just now.
-    if (!has(Rank::good) && !has(Rank::lacks) && !has(Rank::cooling)) {
+    if (!has(Rank::good) && !has(Rank::lacks) && !short_wait) {
         if (const auto chosen = pick_ranked(pool, need, ranks, tried, Rank::behind, random)) {
             return *chosen;
         }

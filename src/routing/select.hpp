@@ -16,6 +16,8 @@ using Tried = std::bitset<kMaxUpstreams>;
 struct Need {
     std::string_view method;  // as the client wrote it
     const MethodTraits* traits = nullptr;
+    // A cool-down that ends within so long is waited for; a longer one lets second choices serve.
+    core::Duration patience = std::chrono::seconds(3);
 };
 
 // Why there is none.
@@ -28,6 +30,7 @@ struct NoUpstream {
         all_tried,           // every fit one was tried
     } reason = Reason::unfit;
     core::TimePoint available_at{};
+    Tried cooling;  // those that could serve after their cool-down, tried or not
 };
 
 // The lowest usable tier, then weight times score between two random fit candidates. `random` is 64

@@ -1,13 +1,10 @@
 #include "routing/upstream_health.hpp"
 
-#include "routing/retry_after.hpp"
-
 #include <algorithm>
 
 namespace weir::routing {
 namespace {
 
-constexpr core::Duration kDefaultCooldown = std::chrono::seconds(1);
 constexpr core::Duration kQuotaRest = std::chrono::minutes(10);
 constexpr unsigned kTrickleCalls = 8;
 constexpr core::Duration kTrickleTime = std::chrono::seconds(10);
@@ -17,11 +14,11 @@ bool is_failure(const Verdict& verdict) { return verdict.blame == Blame::upstrea
 
 }  // namespace
 
-UpstreamHealth::UpstreamHealth(const config::Circuit& circuit)
+UpstreamHealth::UpstreamHealth(const config::Circuit& circuit, const config::RateLimits& limits)
     : breaker_(circuit.failures, circuit.open_for),
       slow_breaker_(circuit.failures, circuit.open_for),
-      cooldown_(kDefaultCooldown, kMaxWait),
-      quota_(kQuotaRest, kMaxWait) {}
+      cooldown_(limits.default_cooldown, limits.max_cooldown),
+      quota_(kQuotaRest, std::max(kQuotaRest, limits.max_cooldown)) {}
 
 Doubt UpstreamHealth::on_attempt(const AttemptRecord& attempt) {
     switch (attempt.verdict.cause) {
@@ -79,10 +76,10 @@ void UpstreamHealth::on_failure(const AttemptRecord& attempt) {
     stats_.record(AttemptResult::failure, attempt.traits->time_class, attempt.latency, attempt.at);
     const bool late_and_slow =
         attempt.verdict.cause == Cause::timeout && attempt.traits->time_class == TimeClass::slow;
-    const Evidence evidence =
-        attempt.verdict.cause == Cause::connect_failed ? Evidence::connection : Evidence::reply;
+    const Proof proof =
+        attempt.verdict.cause == Cause::connect_failed ? Proof::connection : Proof::reply;
     CircuitBreaker& breaker = late_and_slow ? slow_breaker_ : breaker_;
-    breaker.on_failure(evidence, attempt.call_hash, attempt.at);
+    breaker.on_failure(proof, attempt.call_hash, attempt.at);
 }
 
 // One refusal may be about the call; two different calls in a row, or a probe, are proof.
@@ -119,7 +116,7 @@ Doubt UpstreamHealth::on_probe_failure(const Verdict& verdict, core::TimePoint n
     }
     last_trouble_ = verdict.cause;
     const bool connection = verdict.cause == Cause::connect_failed;
-    breaker_.on_failure(connection ? Evidence::connection : Evidence::probe, 0, now);
+    breaker_.on_failure(connection ? Proof::connection : Proof::probe, 0, now);
     return connection ? Doubt::identity : Doubt::none;
 }
 

@@ -49,7 +49,7 @@ struct Condition {
 
 class UpstreamHealth {
   public:
-    explicit UpstreamHealth(const config::Circuit& circuit);
+    UpstreamHealth(const config::Circuit& circuit, const config::RateLimits& limits);
 
     Doubt on_attempt(const AttemptRecord& attempt);
     Doubt on_probe_failure(const Verdict& verdict, core::TimePoint now);

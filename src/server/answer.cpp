@@ -31,6 +31,7 @@ Answer::Answer(ConnectionContext& context, Wire& wire)
     : context_(context), wire_(wire), finished_at_(context.worker.clock.now()) {}
 
 void Answer::open(const RequestHead& head) {
+    client().begin();
     state_ = State::nothing;
     version_ = head.version;
     persistence_ = head.keep_alive ? Persistence::keep_alive : Persistence::close;
@@ -103,8 +104,10 @@ runtime::Task<bool> Answer::reply(const Reply& reply, unsigned retry_after_secon
     head.headers = reply.headers;
     head.retry_after_seconds = retry_after_seconds;
     const std::string_view body = omit_body_ ? std::string_view() : reply.body;
-    Wire::Outgoing out{
-        .prefix = context_.heads.write(head, finished_at_), .pieces = {&body, 1}, .suffix = {}};
+    Wire::Outgoing out{.prefix = context_.heads.write(head, finished_at_),
+                       .pieces = {&body, 1},
+                       .suffix = {},
+                       .sent = wire_.take_sent_ahead()};
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
@@ -120,8 +123,10 @@ runtime::Task<bool> Answer::send(const proxy::ResponseHead& head,
     }
     AnswerHead answer = head_of(head);
     answer.length = total_size(body);
-    Wire::Outgoing out{
-        .prefix = context_.heads.write(answer, finished_at_), .pieces = body, .suffix = {}};
+    Wire::Outgoing out{.prefix = context_.heads.write(answer, finished_at_),
+                       .pieces = body,
+                       .suffix = {},
+                       .sent = wire_.take_sent_ahead()};
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
@@ -141,6 +146,7 @@ runtime::Task<bool> Answer::begin(const proxy::ResponseHead& head) {
     AnswerHead answer = head_of(head);
     answer.framing = version_ == Version::http10 ? BodyFraming::until_close : BodyFraming::chunked;
     lead_ = context_.heads.write(answer, finished_at_);
+    lead_.erase(0, wire_.take_sent_ahead());
     co_return true;
 }
 

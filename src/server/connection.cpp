@@ -60,7 +60,7 @@ class Place {
 
 }  // namespace
 
-class Connection::Impl {
+class Connection::Impl final : private Wire::Watcher {
   public:
     Impl(ConnectionContext& context, int descriptor, std::string peer, Reach reach)
         : context_(context),
@@ -78,6 +78,8 @@ class Connection::Impl {
   private:
     enum class Next : std::uint8_t { request, close, cut };
     enum class BodyRead : std::uint8_t { ready, refused, gone };
+
+    void on_gone() override { answer_.client().leave(); }
 
     void wait_for_head();
     runtime::Task<Next> head_ended(Wire::Read read);
@@ -236,7 +238,9 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
             .peer = peer_,
             .received = received_,
         };
+        wire_.watch(*this, received_);
         co_await forward.handler->handle(request, answer_);
+        wire_.unwatch();
     } else {
         const bool sent = co_await refuse(kOverloaded);
         static_cast<void>(sent);

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -51,6 +52,11 @@ std::size_t gather(const Wire::Outgoing& out, std::span<std::string_view> pieces
 
 }  // namespace
 
+// What a completion that comes late finds: the wire, or that it is watched no more.
+struct Wire::Watch {
+    Wire* wire;
+};
+
 Wire::Wire(runtime::Worker& worker, int descriptor)
     : Entry(worker.deadlines),
       worker_(worker),
@@ -66,6 +72,8 @@ Wire::Wire(runtime::Worker& worker, int descriptor)
         cut_ = true;
     }
 }
+
+Wire::~Wire() { unwatch(); }
 
 void Wire::set_deadline(core::TimePoint when) {
     deadline_ = when;
@@ -84,7 +92,76 @@ void Wire::set_idle_deadline(core::TimePoint now, core::TimePoint when) {
     arm(release_first ? now + kKeepMemory : when);
 }
 
+void Wire::watch(Watcher& watcher, core::TimePoint started) {
+    watcher_ = &watcher;
+    alarm_ = Alarm::watch;
+    arm(started + kWatchAfter);
+}
+
+void Wire::unwatch() {
+    watcher_ = nullptr;
+    if (alarm_ == Alarm::watch) {
+        disarm();
+        alarm_ = Alarm::expire;
+    }
+    if (watch_) {
+        watch_->wire = nullptr;
+        watch_.reset();
+        boost::system::error_code ignored;
+        socket_.cancel(ignored);
+    }
+}
+
+// Has the connection ended in both directions?
+bool Wire::is_broken() {
+    pollfd state{.fd = socket_.native_handle(), .events = 0, .revents = 0};
+    return cut_ || (::poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP)) != 0);
+}
+
+// Leaves what has arrived where it is: it belongs to the next request.
+void Wire::look() {
+    const bool broken = is_broken();
+    char byte = 0;
+    const ssize_t here =
+        broken ? -1 : ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (here < 0 && !broken && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        wait_and_look(Socket::wait_read);
+        return;
+    }
+    if (here == 0 && sent_ahead_ == 0) {
+        const ssize_t sent = ::send(socket_.native_handle(), kSentAhead.data(), kSentAhead.size(),
+                                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        sent_ahead_ = sent > 0 ? static_cast<std::size_t>(sent) : 0;
+    }
+    if (here >= 0) {
+        wait_and_look(Socket::wait_error);
+        return;
+    }
+    watch_.reset();
+    if (Watcher* const watcher = std::exchange(watcher_, nullptr)) {
+        watcher->on_gone();
+    }
+}
+
+void Wire::wait_and_look(Socket::wait_type what) {
+    if (!watch_) {
+        watch_ = std::make_shared<Watch>(Watch{this});
+    }
+    socket_.async_wait(what, [watch = watch_, what](boost::system::error_code error) {
+        Wire* const wire = watch->wire;
+        // Urgent data wakes as an error does, and is of no interest.
+        if (wire != nullptr && !error && (what == Socket::wait_read || wire->is_broken())) {
+            wire->look();
+        }
+    });
+}
+
 void Wire::on_deadline() {
+    if (alarm_ == Alarm::watch) {
+        alarm_ = Alarm::expire;
+        look();
+        return;
+    }
     if (alarm_ == Alarm::release_memory) {
         release_ = true;
         alarm_ = Alarm::expire;

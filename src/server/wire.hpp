@@ -9,8 +9,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 namespace weir::server {
 
@@ -21,6 +23,7 @@ class Wire final : private runtime::DeadlineWheel::Entry {
 
     // Takes the connected, non-blocking socket over.
     Wire(runtime::Worker& worker, int descriptor);
+    ~Wire() override;
 
     // What has arrived and was not consumed yet.
     runtime::Buffer& buffer() { return buffer_; }
@@ -52,6 +55,24 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     runtime::Task<bool> send_rest(Outgoing out, core::Duration patience);
     static constexpr std::size_t kProgressBytes = 64 * 1024;
 
+    // Until unwatch(), from kWatchAfter behind `started` on: tells when the client is gone. A
+    // client that has only closed its sending side is served on: to find out which it is, the first
+    // bytes of the answer, the same for every answer, are sent ahead; who is gone replies with a
+    // reset.
+    class Watcher {
+      public:
+        virtual void on_gone() = 0;
+
+      protected:
+        virtual ~Watcher() = default;
+    };
+    void watch(Watcher& watcher, core::TimePoint started);
+    void unwatch();
+    static constexpr core::Duration kWatchAfter = core::milliseconds(20);
+    static constexpr std::string_view kSentAhead = "HTTP/1.1 ";
+    // Bytes of the next answer that are out already.
+    std::size_t take_sent_ahead() { return std::exchange(sent_ahead_, 0); }
+
     // Nothing more is sent; waits a bounded time for the client to close, throwing away what it
     // sends, so that it can read the last answer before the connection ends.
     runtime::Task<> close();
@@ -65,9 +86,13 @@ class Wire final : private runtime::DeadlineWheel::Entry {
 
   private:
     using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, runtime::Executor>;
-    enum class Alarm : std::uint8_t { release_memory, expire };
+    enum class Alarm : std::uint8_t { release_memory, expire, watch };
+    struct Watch;
 
     void on_deadline() override;
+    bool is_broken();
+    void look();
+    void wait_and_look(Socket::wait_type what);
 
     runtime::Worker& worker_;
     Socket socket_;
@@ -78,6 +103,9 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     bool idled_before_ = false;
     bool expired_ = false;
     bool cut_ = false;
+    std::shared_ptr<Watch> watch_;  // shared with what waits on the socket for it
+    Watcher* watcher_ = nullptr;
+    std::size_t sent_ahead_ = 0;
 };
 
 }  // namespace weir::server

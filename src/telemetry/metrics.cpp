@@ -199,6 +199,7 @@ struct Metrics::Impl {
     void add_calls(Page& page) const;
     void add_requests(Page& page) const;
     void add_upstreams(Page& page) const;
+    void add_units(Page& page, const Gauges& gauges) const;
     void add_gauges(Page& page, const Gauges& gauges) const;
     void add_upstream_gauges(Page& page, const Gauges& gauges) const;
 
@@ -293,11 +294,21 @@ void Metrics::Impl::add_upstreams(Page& page) const {
     each_upstream([&](const Labels& labels, const UpstreamCounters& upstream) {
         page.histogram(labels, upstream.duration);
     });
+}
+
+// What clients' calls cost is counted here, what the gateway's own questions cost by the pools.
+void Metrics::Impl::add_units(Page& page, const Gauges& gauges) const {
     page.family(MetricType::Counter, "weir_upstream_units_total",
-                "Provider units spent at an upstream.");
-    each_upstream([&](const Labels& labels, const UpstreamCounters& upstream) {
-        page.counter(labels, value_of(upstream.units));
-    });
+                "Provider units spent at an upstream, the gateway's own questions included.");
+    for (std::size_t c = 0; c < chains.size(); ++c) {
+        for (std::size_t u = 0; u < chains[c]->upstreams.size(); ++u) {
+            const bool known = c < gauges.chains.size() && u < gauges.chains[c].upstreams.size();
+            const std::uint64_t probes = known ? gauges.chains[c].upstreams[u].probe_units : 0;
+            page.counter(
+                {{"chain", layout.chains[c].name}, {"upstream", layout.chains[c].upstreams[u]}},
+                value_of(chains[c]->upstreams[u]->units) + static_cast<double>(probes));
+        }
+    }
 }
 
 void Metrics::Impl::add_upstream_gauges(Page& page, const Gauges& gauges) const {
@@ -404,6 +415,7 @@ std::string Metrics::render(const Gauges& gauges) {
     impl_->add_calls(page);
     impl_->add_requests(page);
     impl_->add_upstreams(page);
+    impl_->add_units(page, gauges);
     impl_->add_gauges(page, gauges);
     add_process(page);
     return page.text();

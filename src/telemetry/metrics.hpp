@@ -33,6 +33,7 @@ struct UpstreamGauges {
     bool fit = false;
     double score = 0;
     double cooldown_seconds = 0;
+    std::uint64_t probe_units = 0;  // on top of those counted for clients
 };
 struct Gauges {
     struct Chain {

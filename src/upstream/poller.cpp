@@ -114,10 +114,10 @@ TimePoint Poller::Shared::identity_due(const Watch& watch) const {
 
 // When the next round begins. It changes while a pause runs: clients come back, doubts arise.
 TimePoint Poller::Shared::due(const Watch& watch, TimePoint now) const {
-    if (watch.round_at == TimePoint{}) {
-        return now;
-    }
     const TimePoint rests_until = watch.pool.rests_until(watch.target.upstream);
+    if (watch.round_at == TimePoint{}) {
+        return std::max(now, rests_until);
+    }
     if (watch.urgent) {
         const bool trusted = watch.pool.is_identified(watch.target.upstream);
         return std::max(watch.round_at + (trusted ? pace.first_retry : pace.shortest_gap),
@@ -145,9 +145,29 @@ void Poller::Shared::wake(std::size_t chain, std::optional<routing::UpstreamInde
     });
 }
 
+// A question is charged like any call, and goes when the budget has it. False: the upstream rests
+// by then, and is not asked.
+runtime::Task<bool> Poller::take_turn(Shared& shared, Watch& watch,
+                                      const routing::MethodTraits& method) {
+    const runtime::Clock& clock = shared.worker.clock;
+    const routing::UpstreamIndex upstream = watch.target.upstream;
+    if (clock.now() < watch.pool.rests_until(upstream)) {
+        co_return false;
+    }
+    const TimePoint at = watch.pool.charge_probe(upstream, method, clock.now());
+    while (clock.now() < at && !shared.stopping) {
+        const bool woken = co_await watch.wake.wait_until(at);
+        static_cast<void>(woken);
+        watch.wake.reset();
+    }
+    co_return !shared.stopping && clock.now() >= watch.pool.rests_until(upstream);
+}
+
 runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
     runtime::Worker& worker = shared.worker;
     const routing::UpstreamIndex upstream = watch.target.upstream;
+    const routing::MethodTraits& chain_id_method = routing::find_method("eth_chainId");
+    const routing::MethodTraits& head_method = routing::find_method("eth_getBlockByNumber");
     while (!shared.stopping) {
         const TimePoint now = worker.clock.now();
         const TimePoint due = shared.due(watch, now);
@@ -160,11 +180,16 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
 
         bool good = true;
         Cancellation cancellation;
-        watch.running = &cancellation;
         if (shared.identity_due(watch) <= now) {
+            const bool turn = co_await take_turn(shared, watch, chain_id_method);
+            if (!turn) {
+                continue;
+            }
             watch.urgent = false;
+            watch.running = &cancellation;
             const ProbeResult<std::uint64_t> chain_id =
                 co_await ask_chain_id(shared.transport, worker.clock, watch.target, cancellation);
+            watch.running = nullptr;
             if (shared.stopping) {
                 break;
             }
@@ -179,8 +204,14 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
             }
         }
         if (good && watch.pool.is_identified(upstream)) {
+            const bool turn = co_await take_turn(shared, watch, head_method);
+            if (!turn) {
+                continue;
+            }
+            watch.running = &cancellation;
             const ProbeResult<chain::Observation> head =
                 co_await ask_head(shared.transport, worker.clock, watch.target, cancellation);
+            watch.running = nullptr;
             if (shared.stopping) {
                 break;
             }
@@ -191,7 +222,6 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
                 watch.pool.observe_failure(upstream, head.error(), worker.clock.now());
             }
         }
-        watch.running = nullptr;
         if (!good) {
             watch.identity_at = {};  // what answers next may be another process
         }
@@ -199,7 +229,6 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
         watch.round_at = worker.clock.now();
         watch.jitter = shared.jitter(watch);
     }
-    watch.running = nullptr;
 }
 
 runtime::Task<> Poller::tick_pool(Shared& shared, std::size_t chain) {
@@ -207,6 +236,7 @@ runtime::Task<> Poller::tick_pool(Shared& shared, std::size_t chain) {
     runtime::Event& wake = shared.ticks[chain];
     while (!shared.stopping) {
         const TimePoint now = shared.worker.clock.now();
+        shared.pools[chain]->observe_wall_clock(shared.worker.clock.wall_now(), now);
         const TimePoint next = std::max(shared.pools[chain]->tick(now), now + kShortestTick);
         const bool woken = co_await wake.wait_until(next);
         static_cast<void>(woken);

@@ -48,6 +48,8 @@ class Poller {
     struct Watch;
     struct Shared;
 
+    static runtime::Task<bool> take_turn(Shared& shared, Watch& watch,
+                                         const routing::MethodTraits& method);
     static runtime::Task<> watch_upstream(Shared& shared, Watch& watch);
     static runtime::Task<> tick_pool(Shared& shared, std::size_t chain);
 

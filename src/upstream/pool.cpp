@@ -43,7 +43,12 @@ Permit::~Permit() {
 }
 
 Pool::Pool(const config::Chain& chain, core::TimePoint now)
-    : impl_(std::make_unique<Impl>(chain, now)) {}
+    : impl_(std::make_unique<Impl>(*this, chain, now)) {}
+
+Pool::Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers)
+    : Pool(chain, now) {
+    impl_->set_costs(providers);
+}
 
 Pool::~Pool() = default;
 
@@ -51,23 +56,6 @@ const config::Chain& Pool::chain() const { return impl_->chain; }
 
 const core::Published<routing::RoutingSnapshot>& Pool::snapshots() const {
     return impl_->published;
-}
-
-std::optional<Permit> Pool::try_acquire(UpstreamIndex upstream, core::TimePoint now) {
-    Impl::Member& member = impl_->members[upstream];
-    if (ticks(now) < member.rests_until.load(std::memory_order_relaxed)) {
-        return std::nullopt;
-    }
-    const std::size_t running = member.in_flight.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (running > member.limit.load(std::memory_order_relaxed)) {
-        release(upstream);
-        return std::nullopt;
-    }
-    return Permit(*this, upstream);
-}
-
-void Pool::release(UpstreamIndex upstream) {
-    impl_->members[upstream].in_flight.fetch_sub(1, std::memory_order_relaxed);
 }
 
 void Pool::report(const AttemptReport& report) {
@@ -82,7 +70,13 @@ void Pool::report(const AttemptReport& report) {
         doubt = member.health.on_attempt({report.method, report.traits, report.verdict,
                                           report.latency, report.call_hash, report.at});
         impl_->apply(doubt, report.upstream);
+        if (report.verdict.cause == routing::Cause::rate_limited) {
+            impl_->on_limit(member, report.at - report.latency, report.at);
+        } else {
+            member.budget.on_answer(report.at);
+        }
         impl_->refresh_after(report.upstream, report.at);
+        impl_->run_queue(report.at);
     }
     if (doubt != Doubt::none) {
         impl_->call_wake(report.upstream);
@@ -99,6 +93,7 @@ void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core
 void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observation) {
     const std::lock_guard lock(impl_->mutex);
     impl_->members[upstream].health.on_probe_success(observation.at);
+    impl_->members[upstream].budget.on_answer(observation.at);
     impl_->view.observe_head(upstream, observation);
     impl_->refresh(observation.at);
 }
@@ -106,7 +101,11 @@ void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observ
 void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdict,
                            core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
-    impl_->apply(impl_->members[upstream].health.on_probe_failure(verdict, now), upstream);
+    Impl::Member& member = impl_->members[upstream];
+    impl_->apply(member.health.on_probe_failure(verdict, now), upstream);
+    if (verdict.cause == routing::Cause::rate_limited) {
+        impl_->on_limit(member, now, now);
+    }
     impl_->refresh(now);
 }
 
@@ -185,7 +184,9 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         row.latency_p50 = stats.latency_quantile(0.5);
         row.latency_p95 = stats.latency_quantile(0.95);
         row.in_flight = member.in_flight.load(std::memory_order_relaxed);
-        row.cooldown = std::max(member.health.rests_until() - now, core::Duration::zero());
+        row.cooldown = std::max(impl_->rest_of(member) - now, core::Duration::zero());
+        row.units_today = member.budget.units_today();
+        row.probe_units = member.probe_units;
         row.unsupported_methods = member.health.marks().marked();
         rows.push_back(std::move(row));
     }

@@ -1,5 +1,6 @@
-// What the process knows of one chain's upstreams: health, circuits, cool-downs, heads, in-flight
-// counts. One per chain for all threads; every function may be called from any thread.
+// What the process knows of one chain's upstreams: health, circuits, cool-downs, budgets, heads,
+// in-flight counts, and the calls that wait for their turn. One per chain for all threads; every
+// function may be called from any thread.
 #pragma once
 
 #include "chain/observation.hpp"
@@ -7,6 +8,7 @@
 #include "core/published.hpp"
 #include "core/time.hpp"
 #include "routing/methods.hpp"
+#include "routing/select.hpp"
 #include "routing/snapshot.hpp"
 #include "routing/verdict.hpp"
 
@@ -17,6 +19,10 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace weir::routing {
+class ProviderBook;
+}
 
 namespace weir::upstream {
 
@@ -50,6 +56,46 @@ class Permit {
     routing::UpstreamIndex upstream_ = 0;
 };
 
+// What stands between a call and an upstream.
+enum class Obstacle : std::uint8_t {
+    none,
+    unfit,     // it may not serve at all
+    capacity,  // its in-flight cap, or half-open with its trial under way
+    limit,     // a cool-down, its budget, or calls that came first
+};
+
+struct Admission {
+    std::optional<Permit> permit;
+    Obstacle obstacle = Obstacle::none;  // none with a permit only
+};
+
+// What the queue of calls is asked for.
+struct Turn {
+    routing::Tried among;  // upstreams, any of which will do
+    const routing::MethodTraits* traits = nullptr;
+};
+
+// When a turn would come, as far as can be told.
+struct Outlook {
+    core::TimePoint ready_at;  // best guess
+    Obstacle obstacle = Obstacle::none;
+};
+
+// A call in the queue. The pool calls from any thread, under its lock: post, and do nothing else.
+class Waiter {
+  public:
+    explicit Waiter(const Turn& turn) : wants(turn) {}
+    virtual ~Waiter() = default;
+
+    // Its turn has come: it is charged for and no longer in the queue.
+    virtual void on_turn(routing::UpstreamIndex upstream, Permit permit) = 0;
+
+    // It is the first: Pool::run_queue() is to be called at `when`.
+    virtual void on_first(core::TimePoint when) = 0;
+
+    const Turn wants;
+};
+
 // A row of the status page.
 struct UpstreamStatus {
     std::string name;
@@ -66,6 +112,7 @@ struct UpstreamStatus {
     std::size_t batch_limit = 0;  // 0: not known
     core::Duration cooldown{};
     std::uint64_t units_today = 0;
+    std::uint64_t probe_units = 0;  // spent on the gateway's own questions since the start
     std::vector<std::string> unsupported_methods;
 };
 
@@ -74,7 +121,9 @@ class Pool {
     // Without a client's call for so long a chain counts as idle.
     static constexpr core::Duration kIdleAfter = std::chrono::seconds(60);
 
+    // Calls cost what the upstream's profile says, or without profiles the methods' own weights.
     Pool(const config::Chain& chain, core::TimePoint now);
+    Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
@@ -84,8 +133,34 @@ class Pool {
     // The picture that requests decide on. Per-thread readers are made from it.
     const core::Published<routing::RoutingSnapshot>& snapshots() const;
 
-    // Nothing when the upstream is at its in-flight cap, or half-open and its trial is under way.
-    std::optional<Permit> try_acquire(routing::UpstreamIndex upstream, core::TimePoint now);
+    // A permit is charged to the upstream's budget at once.
+    Admission admit(routing::UpstreamIndex upstream, const routing::MethodTraits& traits,
+                    core::TimePoint now);
+
+    // What a call costs there, in the provider's own units.
+    std::uint64_t units_of(routing::UpstreamIndex upstream,
+                           const routing::MethodTraits& traits) const;
+
+    // A question of the gateway's own, charged now: it may go at the time returned, if the upstream
+    // does not rest by then.
+    core::TimePoint charge_probe(routing::UpstreamIndex upstream,
+                                 const routing::MethodTraits& traits, core::TimePoint now);
+
+    // The queue of one chain: first come, first served, for each upstream. At most kMaxWaiting
+    // calls.
+    static constexpr std::size_t kMaxWaiting = 1024;
+    enum class Joined : std::uint8_t { yes, too_late, full };
+    // Joins unless the turn would come after `until`. The waiter is kept until its turn has come or
+    // leave() was called.
+    Joined join(std::shared_ptr<Waiter> waiter, core::TimePoint until, core::TimePoint now);
+    // False: it is not in the queue any more, so on_turn() has been called.
+    bool leave(const Waiter& waiter, core::TimePoint now);
+    // Gives turns to those whose time has come.
+    void run_queue(core::TimePoint now);
+    Outlook outlook(const Turn& turn, core::TimePoint now) const;
+
+    // Daily allowances are renewed by it.
+    void observe_wall_clock(core::WallTime wall, core::TimePoint now);
 
     // Every attempt ends here once. Hedges that lost and attempts that the client's own leaving cut
     // off are not reported.

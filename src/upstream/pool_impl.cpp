@@ -32,13 +32,14 @@ chain::ChainRules rules_of(const config::Chain& chain) {
 
 }  // namespace
 
-Pool::Impl::Impl(const config::Chain& the_chain, core::TimePoint now)
-    : chain(the_chain),
+Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now)
+    : pool(the_pool),
+      chain(the_chain),
       view(rules_of(the_chain)),
       published(std::make_shared<const routing::RoutingSnapshot>()),
       last_client_call(ticks(now)) {
     for (const config::Upstream& upstream : chain.upstreams) {
-        members.emplace_back(upstream, chain.circuit);
+        members.emplace_back(upstream, chain);
     }
     publish(now);
 }
@@ -62,8 +63,9 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
         shown.state = UpstreamState::wrong_chain;
     } else if (condition.auth_failed) {
         shown.state = UpstreamState::auth_failed;
-    } else if (condition.quota_spent) {
+    } else if (condition.quota_spent || member.budget.is_spent()) {
         shown.state = UpstreamState::quota_spent;
+        shown.until = rest_of(member);
     } else if (condition.cooling_down) {
         shown.state = UpstreamState::cooling_down;
     } else if (condition.circuit_open) {
@@ -97,7 +99,8 @@ std::string Pool::Impl::reason_of(UpstreamIndex index, const Shown& shown) const
         case UpstreamState::cooling_down:
             return "rate limited";
         case UpstreamState::quota_spent:
-            return "its plan is spent";
+            return members[index].budget.is_spent() ? "its daily allowance is spent"
+                                                    : "its plan is spent";
         case UpstreamState::auth_failed:
             return "it refuses the credentials";
         case UpstreamState::circuit_open:
@@ -167,7 +170,7 @@ void Pool::Impl::set_limits() {
             limit = 1;
         }
         member.limit.store(limit, std::memory_order_relaxed);
-        member.rests_until.store(ticks(member.health.rests_until()), std::memory_order_relaxed);
+        member.rests_until.store(ticks(rest_of(member)), std::memory_order_relaxed);
     }
 }
 
@@ -175,8 +178,10 @@ void Pool::Impl::set_limits() {
 void Pool::Impl::refresh(core::TimePoint now) {
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         const Condition condition = members[i].health.condition(now);
-        view.set_counted(
-            i, !condition.auth_failed && !condition.quota_spent && !condition.circuit_open, now);
+        view.set_counted(i,
+                         !condition.auth_failed && !condition.quota_spent &&
+                             !condition.circuit_open && !members[i].budget.is_spent(),
+                         now);
     }
     view.refresh(now);
     bool changed = view.head() != published.get()->head;
@@ -246,6 +251,7 @@ void Pool::Impl::publish(core::TimePoint now) {
     }
     published.publish(std::move(next));
     next_scores = now + kScoreInterval;
+    run_queue(now);
 }
 
 void Pool::Impl::apply(Doubt doubt, UpstreamIndex index) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chain/chain_view.hpp"
+#include "routing/budget.hpp"
 #include "routing/policy.hpp"
 #include "routing/upstream_health.hpp"
 #include "upstream/failure_log.hpp"
@@ -11,9 +12,11 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace weir::upstream {
 
@@ -33,15 +36,19 @@ struct Pool::Impl {
     };
 
     struct Member {
-        Member(const config::Upstream& upstream, const config::Circuit& circuit)
+        Member(const config::Upstream& upstream, const config::Chain& chain)
             : config(upstream),
               policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
-              health(circuit) {}
+              health(chain.circuit, chain.rate_limits),
+              budget(upstream.rate) {}
 
         const config::Upstream& config;
         const std::shared_ptr<const routing::MethodPolicy> policy;
         routing::UpstreamHealth health;
+        routing::Budget budget;
         Shown shown;
+        std::vector<double> costs;  // by the method's number
+        std::uint64_t probe_units = 0;
 
         // Read without the lock.
         std::atomic<std::size_t> in_flight = 0;
@@ -49,7 +56,7 @@ struct Pool::Impl {
         std::atomic<std::int64_t> rests_until = 0;
     };
 
-    Impl(const config::Chain& the_chain, core::TimePoint now);
+    Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now);
 
     // All below under the lock, unless it says otherwise.
     Shown judge(routing::UpstreamIndex index, core::TimePoint now) const;
@@ -64,9 +71,27 @@ struct Pool::Impl {
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 
+    void set_costs(const routing::ProviderBook& providers);
+    // The only place that says what a call costs at an upstream.
+    routing::Charge charge_of(routing::UpstreamIndex index,
+                              const routing::MethodTraits& traits) const;
+    core::TimePoint rest_of(const Member& member) const;
+    Obstacle obstacle_to(routing::UpstreamIndex index, const routing::MethodTraits& traits,
+                         core::TimePoint now) const;
+    Permit grant(routing::UpstreamIndex index, const routing::MethodTraits& traits,
+                 core::TimePoint now);
+    bool is_waited_for(routing::UpstreamIndex index) const;
+    Outlook outlook(const Turn& turn, core::TimePoint now) const;
+    std::optional<routing::UpstreamIndex> free_one(const Turn& turn, const routing::Tried& taken,
+                                                   core::TimePoint now) const;
+    core::TimePoint earliest(const Turn& turn, core::TimePoint now) const;
+    void run_queue(core::TimePoint now);
+    void on_limit(Member& member, core::TimePoint sent_at, core::TimePoint now);
+
     // Not under the lock.
     void call_wake(std::optional<routing::UpstreamIndex> index);
 
+    Pool& pool;
     const config::Chain chain;
     mutable std::mutex mutex;
     std::deque<Member> members;
@@ -74,6 +99,9 @@ struct Pool::Impl {
     FailureLog failures;
     core::TimePoint next_scores{};
     core::Published<routing::RoutingSnapshot> published;
+
+    std::list<std::shared_ptr<Waiter>> queue;
+    std::atomic<std::size_t> waiting = 0;  // its length, for those without the lock
 
     std::mutex wake_mutex;
     Wake wake;

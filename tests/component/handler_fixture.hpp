@@ -66,7 +66,9 @@ inline runtime::Task<> run_one(proxy::Handler& handler, proxy::ClientRequest req
 }
 
 struct Fixture {
-    explicit Fixture(std::size_t upstreams) : config(make_config(upstreams)) {
+    explicit Fixture(std::size_t upstreams) : Fixture(make_config(upstreams)) {}
+    explicit Fixture(config::Config settings) : config(std::move(settings)) {
+        const std::size_t upstreams = config.chains[0].upstreams.size();
         const core::TimePoint now = clock.now();
         auto pool = std::make_unique<upstream::Pool>(config.chains[0], now);
         for (std::size_t i = 0; i < upstreams; ++i) {

@@ -237,7 +237,9 @@ TEST_CASE("requests that are owed nothing, and requests that are none") {
 }
 
 TEST_CASE("a rate limit becomes one shape, and nothing is sent during the cool-down") {
-    Fixture f(1);
+    config::Config config = make_config(1);
+    config.chains[0].rate_limits.max_wait = 0s;
+    Fixture f(config);
     Reaction limited;
     limited.status = 429;
     limited.retry_after = "2";

@@ -107,10 +107,11 @@ runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream:
     }
     const std::string id(jsonrpc::member(message.body, "id"));
     const std::string body = with_id(reaction.body, id);
-    upstream::TransportReply reply{
-        .head = {.status = reaction.status, .retry_after = reaction.retry_after, .date = {}},
-        .body = runtime::Buffer(worker_.buffers),
-        .rest = nullptr};
+    upstream::TransportReply reply{.head = {.status = reaction.status,
+                                            .retry_after = reaction.retry_after,
+                                            .date = reaction.date},
+                                   .body = runtime::Buffer(worker_.buffers),
+                                   .rest = nullptr};
     const std::size_t whole = std::min(body.size(), attempt.reply_buffer);
     if (!reply.body.append(std::string_view(body).substr(0, whole))) {
         co_return failure(Cause::bad_reply, TransportFailure::Sent::something);

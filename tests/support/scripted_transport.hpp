@@ -24,6 +24,7 @@ struct Reaction {
     std::size_t piece = 0;    // of a long reply: bytes per read
     bool breaks_off = false;  // a long reply ends early
     std::string retry_after;
+    std::string date;
 };
 
 Reaction result(std::string json);

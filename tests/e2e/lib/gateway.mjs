@@ -1,7 +1,10 @@
 // weir in front of upstreams. Without WEIR_BIN the clients talk to the first upstream directly: a
 // control run that shows what the tests themselves are worth.
+import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import http from 'node:http';
+import {tmpdir} from 'node:os';
 import path from 'node:path';
+import {atEnd} from './cleanup.mjs';
 import {Service} from './service.mjs';
 import {until} from './wait.mjs';
 
@@ -29,13 +32,24 @@ async function ready(weir) {
   );
 }
 
-export async function startGateway(t, {chainId, upstreams, args = []}) {
-  if (!binary) return {url: upstreams[0]};
+// The arguments of a run with `chain`, further keys of it, and upstreams that are {url, ...keys}.
+function configured(t, {chainId, upstreams, chain}) {
+  const folder = mkdtempSync(path.join(tmpdir(), 'weir-e2e-'));
+  atEnd(t, () => rmSync(folder, {recursive: true}));
+  const file = path.join(folder, 'weir.yaml');
+  // YAML takes JSON as it is.
+  writeFileSync(file, JSON.stringify({chains: [{chain_id: chainId, ...chain, upstreams}]}));
+  return ['--config', file];
+}
+
+// `upstreams` are URLs, or with `chain` what the configuration file holds of them.
+export async function startGateway(t, {chainId, upstreams, chain, args = []}) {
+  if (!binary) return {url: upstreams[0].url ?? upstreams[0]};
   const weir = new Service(t, 'weir', binary, [
     'run',
-    '--chain-id',
-    String(chainId),
-    ...upstreams.flatMap((url) => ['--upstream', url]),
+    ...(chain
+      ? configured(t, {chainId, upstreams, chain})
+      : ['--chain-id', String(chainId), ...upstreams.flatMap((url) => ['--upstream', url])]),
     '--listen',
     '127.0.0.1:0',
     '--admin',

@@ -23,7 +23,8 @@ export function nodeBasics(chainId, head = HEAD) {
 }
 
 // `answer(call)` gets {method, params, paramsText} and gives {result}, {error}, {member} (the raw
-// text of the answer's member, `"result":...`), or {http: status, body}.
+// text of the answer's member, `"result":...`), {http: status, body, headers}, or {drop: true}: the
+// connection closes without an answer.
 export async function startProvider(t, answer) {
   const provider = {calls: [], count: (method) => provider.calls.filter((c) => c.method === method).length};
   const server = http.createServer(async (request, response) => {
@@ -41,9 +42,13 @@ export async function startProvider(t, answer) {
       provider.calls.push(call);
       return {id: raw.id, ...answer(call)};
     });
+    if (answers.some((a) => a.drop)) {
+      request.socket.destroy();
+      return;
+    }
     const refusal = answers.find((a) => a.http);
     if (refusal) {
-      response.writeHead(refusal.http, {'content-type': 'text/plain'}).end(refusal.body ?? '');
+      response.writeHead(refusal.http, {'content-type': 'text/plain', ...refusal.headers}).end(refusal.body ?? '');
       return;
     }
     const texts = answers.map(({id, member, result, error}) => {
@@ -56,6 +61,11 @@ export async function startProvider(t, answer) {
       .writeHead(200, {'content-type': 'application/json'})
       .end(batch ? `[${texts.join(',')}]` : texts[0]);
   });
+  // From now on connections are refused.
+  provider.close = async () => {
+    server.close();
+    server.closeAllConnections?.();
+  };
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   atEnd(t, () => {

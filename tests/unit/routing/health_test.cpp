@@ -97,20 +97,20 @@ TEST_CASE("the score: which of two upstreams is better, and by how much") {
 TEST_CASE("a circuit opens on failures in a row, half-opens, and closes on success") {
     CircuitBreaker breaker(3, 10s);
     for (std::uint64_t call = 0; call < 2; ++call) {
-        breaker.on_failure(Evidence::reply, call, kStart);
+        breaker.on_failure(Proof::reply, call, kStart);
     }
     CHECK(breaker.state(kStart) == State::closed);
     breaker.on_success(kStart);
     for (std::uint64_t call = 0; call < 2; ++call) {
-        breaker.on_failure(Evidence::reply, call, kStart);
+        breaker.on_failure(Proof::reply, call, kStart);
     }
     CHECK(breaker.state(kStart) == State::closed);
-    breaker.on_failure(Evidence::reply, 2, kStart);
+    breaker.on_failure(Proof::reply, 2, kStart);
     CHECK(breaker.state(kStart) == State::open);
     CHECK(breaker.state(kStart + 9s) == State::open);
     CHECK(breaker.state(kStart + 10s) == State::half_open);
 
-    breaker.on_failure(Evidence::reply, 9, kStart + 10s);  // the trial fails: twice as long
+    breaker.on_failure(Proof::reply, 9, kStart + 10s);  // the trial fails: twice as long
     CHECK(breaker.state(kStart + 29s) == State::open);
     CHECK(breaker.state(kStart + 30s) == State::half_open);
     breaker.on_success(kStart + 30s);
@@ -120,13 +120,13 @@ TEST_CASE("a circuit opens on failures in a row, half-opens, and closes on succe
 TEST_CASE("one call alone never opens a circuit; connections and probes need no second") {
     CircuitBreaker breaker(3, 10s);
     for (int i = 0; i < 100; ++i) {
-        breaker.on_failure(Evidence::reply, 7, kStart);
+        breaker.on_failure(Proof::reply, 7, kStart);
     }
     CHECK(breaker.state(kStart) == State::closed);
-    breaker.on_failure(Evidence::reply, 8, kStart);
+    breaker.on_failure(Proof::reply, 8, kStart);
     CHECK(breaker.state(kStart) == State::open);
 
-    for (const Evidence evidence : {Evidence::connection, Evidence::probe}) {
+    for (const Proof evidence : {Proof::connection, Proof::probe}) {
         CircuitBreaker other(3, 10s);
         for (int i = 0; i < 3; ++i) {
             other.on_failure(evidence, 7, kStart);
@@ -142,13 +142,13 @@ TEST_CASE("a circuit opens on frequent failures between successes") {
         if (i % 4 == 3) {
             breaker.on_success(kStart);
         }
-        breaker.on_failure(Evidence::reply, ++call, kStart);
+        breaker.on_failure(Proof::reply, ++call, kStart);
     }
     CHECK(breaker.state(kStart) == State::open);
 
     CircuitBreaker mostly_good(5, 10s);
     for (int i = 0; i < 100; ++i) {
-        mostly_good.on_failure(Evidence::reply, ++call, kStart);
+        mostly_good.on_failure(Proof::reply, ++call, kStart);
         mostly_good.on_success(kStart);
     }
     CHECK(mostly_good.state(kStart) == State::closed);
@@ -156,27 +156,27 @@ TEST_CASE("a circuit opens on frequent failures between successes") {
 
 TEST_CASE("a good probe ends what probes and connections showed, not what calls showed") {
     CircuitBreaker dead(2, 10s);
-    dead.on_failure(Evidence::connection, 1, kStart);
-    dead.on_failure(Evidence::probe, 0, kStart);
+    dead.on_failure(Proof::connection, 1, kStart);
+    dead.on_failure(Proof::probe, 0, kStart);
     dead.on_probe_success(kStart + 1s);
     CHECK(dead.state(kStart + 1s) == State::half_open);
 
     CircuitBreaker failing(2, 10s);
-    failing.on_failure(Evidence::reply, 1, kStart);
-    failing.on_failure(Evidence::reply, 2, kStart);
+    failing.on_failure(Proof::reply, 1, kStart);
+    failing.on_failure(Proof::reply, 2, kStart);
     failing.on_probe_success(kStart + 1s);
     CHECK(failing.state(kStart + 1s) == State::open);
 }
 
 TEST_CASE("forgiven failures do not count") {
     CircuitBreaker breaker(3, 10s);
-    breaker.on_failure(Evidence::reply, 1, kStart);
-    breaker.on_failure(Evidence::reply, 2, kStart);
+    breaker.on_failure(Proof::reply, 1, kStart);
+    breaker.on_failure(Proof::reply, 2, kStart);
     CHECK(breaker.forgive(1) == 1);
     CHECK(breaker.forgive(1) == 0);
-    breaker.on_failure(Evidence::reply, 3, kStart);
+    breaker.on_failure(Proof::reply, 3, kStart);
     CHECK(breaker.state(kStart) == State::closed);
-    breaker.on_failure(Evidence::reply, 4, kStart);
+    breaker.on_failure(Proof::reply, 4, kStart);
     CHECK(breaker.state(kStart) == State::open);
 }
 

@@ -1,0 +1,51 @@
+#include "proxy/patience.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weir::proxy {
+namespace {
+
+// What must be left of a request's time for a turn to be worth having.
+core::Duration time_for_one(const config::Timeouts& timeouts) {
+    return std::min(timeouts.attempt, timeouts.request / 4);
+}
+
+}  // namespace
+
+Patience::Patience(Services& services, ChainContext& chain, ClientPresence& client,
+                   core::TimePoint deadline)
+    : services_(services),
+      chain_(chain),
+      client_(client),
+      last_start_(deadline - time_for_one(chain.config.timeouts)),
+      left_(chain.config.rate_limits.max_wait) {}
+
+runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn turn,
+                                                               Ending& ending) {
+    const core::TimePoint started = services_.worker.clock.now();
+    upstream::Waited waited;
+    if (!client_.gone()) {
+        upstream::PlaceInQueue place(services_.worker, chain_.pool, turn);
+        place_ = &place;
+        client_.add(*this);
+        const core::TimePoint until = std::min(started + left_, last_start_);
+        waited = co_await place.wait(until);
+        client_.remove(*this);
+        place_ = nullptr;
+    }
+    const core::TimePoint now = services_.worker.clock.now();
+    left_ -= std::min(left_, now - started);
+    if (waited.end == upstream::WaitEnd::full) {
+        ending.queue_full = true;
+    } else if (!waited.granted) {
+        const upstream::Outlook outlook = chain_.pool.outlook(turn, now);
+        ending.limited = outlook.obstacle == upstream::Obstacle::limit;
+        ending.available_at = outlook.ready_at;
+    }
+    co_return std::move(waited.granted);
+}
+
+void Patience::on_client_gone() { place_->leave(); }
+
+}  // namespace weir::proxy

@@ -1,0 +1,225 @@
+#include "routing/budget.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weir::routing {
+namespace {
+
+using Seconds = std::chrono::duration<double>;
+
+constexpr double kRounding = 1e-6;  // of a token
+constexpr double kLongestWait = 366.0 * 86400;
+
+std::int64_t second_of(core::TimePoint time) {
+    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+core::Duration wait_of(double seconds) {
+    return std::chrono::ceil<core::Duration>(Seconds(std::min(seconds, kLongestWait)));
+}
+
+}  // namespace
+
+double TokenBucket::level(core::TimePoint now) const {
+    const double passed = std::max(0.0, Seconds(now - at_).count());
+    return std::max(level_, std::min(capacity_, level_ + passed * per_second_));
+}
+
+core::TimePoint TokenBucket::ready_at(double amount, core::TimePoint now) const {
+    return ready_at(amount, level(now), now);
+}
+
+core::TimePoint TokenBucket::ready_at(double amount, double level, core::TimePoint now) const {
+    const double missing = amount - level;
+    const core::TimePoint from = std::max(now, at_);
+    return missing <= kRounding ? from : from + wait_of(missing / per_second_);
+}
+
+void TokenBucket::take(double amount, core::TimePoint now) {
+    level_ = level(now) - amount;
+    at_ = std::max(at_, now);
+}
+
+void TokenBucket::restart(double level, core::TimePoint when) {
+    level_ = level;
+    at_ = std::max(at_, when);
+}
+
+void TokenBucket::set_rate(double per_second, core::TimePoint now) {
+    level_ = level(now);
+    at_ = std::max(at_, now);
+    per_second_ = per_second;
+}
+
+core::TimePoint LearnedRate::ready_at(double calls, core::TimePoint now) const {
+    return bucket_ ? bucket_->ready_at(std::min(calls, bucket_->capacity()), now) : now;
+}
+
+// Answers will have earned the burst by then.
+core::TimePoint LearnedRate::estimate(double calls, core::TimePoint now) const {
+    if (!bucket_) {
+        return now;
+    }
+    return bucket_->ready_at(calls, ramping_ ? bucket_->capacity() : bucket_->level(now), now);
+}
+
+void LearnedRate::take(double calls, core::TimePoint now) {
+    const std::int64_t second = second_of(now);
+    if (second != second_) {
+        sent_before_ = second == second_ + 1 ? sent_ : 0;
+        sent_ = 0;
+        second_ = second;
+    }
+    sent_ += calls;
+    if (bucket_) {
+        climb(now);
+    }
+    if (bucket_) {
+        bucket_->take(calls, now);
+    }
+}
+
+double LearnedRate::observed(core::TimePoint now) const {
+    const std::int64_t age = second_of(now) - second_;
+    return age == 0 ? std::max(sent_, sent_before_) : age == 1 ? sent_ : 0;
+}
+
+void LearnedRate::climb(core::TimePoint now) {
+    if (now - fell_at_ >= kForgetAfter) {
+        bucket_.reset();
+        return;
+    }
+    const double passed = Seconds(now - climbed_at_).count();
+    if (passed <= 0) {
+        return;
+    }
+    climbed_at_ = now;
+    const double rate = bucket_->per_second();
+    bucket_->set_rate(rate + (rate * kClimbShare + kClimb) * passed, now);
+    const double least = std::max(kFirstBurst, bucket_->per_second());
+    bucket_->set_capacity(std::min(least, bucket_->capacity() + kBurstClimb * passed));
+}
+
+void LearnedRate::on_answer(core::TimePoint now) {
+    if (!bucket_) {
+        return;
+    }
+    climb(now);
+    if (bucket_ && ramping_) {
+        const double room = bucket_->capacity() - bucket_->level(now);
+        bucket_->add(std::clamp(room, 0.0, 2.0));
+        ramping_ = room > 2.0;
+    }
+}
+
+void LearnedRate::on_limit(core::TimePoint sent_at, core::TimePoint now,
+                           core::TimePoint resume_at) {
+    // Replies to what was sent before the last fall say nothing new.
+    const bool known = bucket_ && sent_at <= fell_at_;
+    if (!known) {
+        const double before =
+            bucket_ ? std::min(bucket_->per_second(), observed(now)) : observed(now);
+        const double rate = std::max(kLeastRate, before * kKept);
+        const double burst = bucket_ ? std::max(1.0, bucket_->capacity() / 2) : kFirstBurst;
+        bucket_.emplace(rate, burst);
+        fell_at_ = now;
+    }
+    ramping_ = true;
+    climbed_at_ = std::max(climbed_at_, resume_at);
+    bucket_->restart(1, resume_at);
+}
+
+std::optional<double> LearnedRate::rate() const {
+    return bucket_ ? std::optional<double>(bucket_->per_second()) : std::nullopt;
+}
+
+Budget::Budget(const config::Rate& rate) : per_day_(rate.units_per_day) {
+    if (rate.calls_per_second > 0) {
+        const double burst =
+            rate.burst ? static_cast<double>(*rate.burst) : std::max(1.0, rate.calls_per_second);
+        calls_.emplace(rate.calls_per_second, burst);
+    }
+    if (rate.units_per_second > 0) {
+        units_.emplace(rate.units_per_second, rate.units_per_second);
+    }
+    if (!calls_ && !units_) {
+        learned_.emplace();
+    }
+}
+
+core::TimePoint Budget::ready_at(const Charge& charge, core::TimePoint now) const {
+    core::TimePoint at = now;
+    if (calls_) {
+        at = std::max(at, calls_->ready_at(std::min(charge.calls, calls_->capacity()), now));
+    }
+    if (units_) {
+        at = std::max(at, units_->ready_at(std::min(charge.units, units_->capacity()), now));
+    }
+    if (learned_) {
+        at = std::max(at, learned_->ready_at(charge.calls, now));
+    }
+    return at;
+}
+
+core::TimePoint Budget::estimate(const Charge& ahead, const Charge& charge,
+                                 core::TimePoint now) const {
+    core::TimePoint at = ready_at(charge, now);
+    if (calls_) {
+        at = std::max(
+            at, calls_->ready_at(ahead.calls + std::min(charge.calls, calls_->capacity()), now));
+    }
+    if (units_) {
+        at = std::max(
+            at, units_->ready_at(ahead.units + std::min(charge.units, units_->capacity()), now));
+    }
+    if (learned_) {
+        at = std::max(at, learned_->estimate(ahead.calls + charge.calls, now));
+    }
+    return at;
+}
+
+void Budget::take(const Charge& charge, core::TimePoint now) {
+    if (calls_) {
+        calls_->take(charge.calls, now);
+    }
+    if (units_) {
+        units_->take(charge.units, now);
+    }
+    if (learned_) {
+        learned_->take(charge.calls, now);
+    }
+    today_ += charge.units;
+}
+
+void Budget::on_answer(core::TimePoint now) {
+    if (learned_) {
+        learned_->on_answer(now);
+    }
+}
+
+// What was saved up before a refusal is worth nothing after it.
+void Budget::on_limit(core::TimePoint sent_at, core::TimePoint now, core::TimePoint resume_at) {
+    if (calls_) {
+        calls_->restart(std::min(1.0, calls_->level(now)), resume_at);
+    }
+    if (units_) {
+        units_->restart(std::min(0.0, units_->level(now)), resume_at);
+    }
+    if (learned_) {
+        learned_->on_limit(sent_at, now, resume_at);
+    }
+}
+
+void Budget::on_wall_clock(core::WallTime wall, core::TimePoint now) {
+    using Days = std::chrono::duration<std::int64_t, std::ratio<86400>>;
+    const auto since_1970 = wall.time_since_epoch();
+    const auto day = std::chrono::floor<Days>(since_1970);
+    if (day_ && day.count() > *day_) {
+        today_ = 0;
+    }
+    day_ = day.count();
+    renews_at_ = now + std::chrono::duration_cast<core::Duration>(day + Days(1) - since_1970);
+}
+
+}  // namespace weir::routing
