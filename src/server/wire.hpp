@@ -61,10 +61,8 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     // reset.
     class Watcher {
       public:
-        virtual void on_gone() = 0;
-
-      protected:
         virtual ~Watcher() = default;
+        virtual void on_gone() = 0;
     };
     void watch(Watcher& watcher, core::TimePoint started);
     void unwatch();
