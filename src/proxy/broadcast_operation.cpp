@@ -284,8 +284,11 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
     const std::optional<std::string> bytes = text ? core::decode_data(*text) : std::nullopt;
     std::optional<std::string> hash = bytes ? chain::transaction_hash(*bytes) : std::nullopt;
     if (!hash) {  // no transaction: sent once all the same, for the node's own error
-        const WriteRequest request{
-            .plan = plan, .params = plan.call->params, .deadline = deadline, .only = std::nullopt, .client = scope.client};
+        const WriteRequest request{.plan = plan,
+                                   .params = plan.call->params,
+                                   .deadline = deadline,
+                                   .only = std::nullopt,
+                                   .client = scope.client};
         Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;
     }
