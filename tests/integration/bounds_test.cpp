@@ -173,8 +173,7 @@ TEST_CASE("more buffers than the program allows", "[daemon]") {
     // the same at once.
     const HttpResponse meanwhile = house.daemon->post(rpc("eth_gasPrice"));
     CHECK((meanwhile.status == 200 || meanwhile.status == 503));
-    if (!kSanitized)  // the sanitizer's own is far larger
-    {
+    if (!kSanitized) {  // the sanitizer's own memory is far larger
         CHECK(peak_resident_bytes(house.pid()) < before + 16 * kMiB + 16 * kMiB);
     }
     clients.clear();
@@ -263,8 +262,7 @@ TEST_CASE("slow clients and endless upstreams within the memory that is promised
     // Served or told why not; the one provider is as busy as the program.
     const int meanwhile = house.daemon->post(rpc("eth_gasPrice")).status;
     CHECK((meanwhile == 200 || (meanwhile >= 502 && meanwhile <= 504)));
-    if (!kSanitized)  // the sanitizer's own is far larger
-    {
+    if (!kSanitized) {  // the sanitizer's own memory is far larger
         CHECK(peak_resident_bytes(house.pid()) < 64 * kMiB + kBase);
     }
     house.provider.change([](Script& s) { s.faults = {}; });

@@ -32,10 +32,13 @@ DaemonConfig config_for(const UpstreamFault& fault, const std::vector<std::strin
         config.upstreams[1].more = "tier: 1";  // asked only where the first one fails
     }
     // What is silent is waited for; what is not must not seem so on a busy machine.
-    const bool waits = fault.outcome == Outcome::late || fault.outcome == Outcome::cut;
-    config.chain = {"reply_buffer: 64KiB", "max_reply: 1MiB",
-                    waits ? "timeouts: {request: 400ms, slow_request: 400ms, attempt: 100ms}"
-                          : "timeouts: {request: 15s, slow_request: 15s, attempt: 10s}",
+    const char* timeouts = "timeouts: {request: 15s, slow_request: 15s, attempt: 10s}";
+    if (fault.outcome == Outcome::late) {
+        timeouts = "timeouts: {request: 1s, slow_request: 1s, attempt: 300ms}";
+    } else if (fault.outcome == Outcome::cut) {
+        timeouts = "timeouts: {request: 2s, slow_request: 2s, attempt: 10s}";
+    }
+    config.chain = {"reply_buffer: 64KiB", "max_reply: 1MiB", timeouts,
                     "circuit: {failures: 1000}"};
     return config;
 }
