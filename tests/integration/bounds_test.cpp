@@ -108,7 +108,8 @@ void check_undisturbed(const House& house, Disturb disturb) {
         const Clock::duration quiet = p99(*probe, 300);
         const auto others = disturb();
         const Clock::duration busy = p99(*probe, 300);
-        undisturbed = busy <= 2 * quiet + kNoise;
+        // A sanitizer's own work grows with the others'; then only the answers are judged.
+        undisturbed = kSanitized || busy <= 2 * quiet + kNoise;
         CAPTURE(round, quiet.count(), busy.count());
         CHECK((undisturbed || round < 5));
     }
