@@ -280,7 +280,7 @@ runtime::Task<Answer> look_first(const Broadcast& own) {
 
 runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
                                 core::TimePoint deadline) {
-    const auto text = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
+    const auto text = jsonrpc::string_value(jsonrpc::element(plan.call->params, 0));
     const std::optional<std::string> bytes = text ? core::decode_data(*text) : std::nullopt;
     std::optional<std::string> hash = bytes ? chain::transaction_hash(*bytes) : std::nullopt;
     if (!hash) {  // no transaction: sent once all the same, for the node's own error

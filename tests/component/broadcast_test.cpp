@@ -161,6 +161,15 @@ TEST_CASE("a client that asks again after an unknown outcome has its bytes sent 
     CHECK(broadcasts(g) == 1);  // nobody said that it is not known
 }
 
+TEST_CASE("the bytes are the same however the client's JSON spells them") {
+    Quick f(1);
+    f.transport.on(0, script(result(quoted(kHash)), known()));
+    CHECK(f.ask(broadcast()).body == hash_answer());
+    const std::string escaped = R"(["0\u0078)" + std::string(kRaw + 2) + R"("])";
+    CHECK(f.ask(call("1", "eth_sendRawTransaction", escaped)).body == hash_answer());
+    CHECK(broadcasts(f) == 1);
+}
+
 TEST_CASE("a rejection is not replayed") {
     Quick f(1);
     f.transport.on(0, script(rpc_error(-32000, "insufficient funds"), result("null")));
