@@ -144,6 +144,16 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
         const Passed passed =
             co_await pass_on(services_, answer.long_result(), call.id, head, deadline, sink);
         failure = name_of(passed);
+        if (passed == Passed::broken_off && answer.upstream) {
+            // It counted as an answer when it began.
+            Judged broken;
+            broken.verdict = {.disposition = routing::Disposition::give_up,
+                              .blame = routing::Blame::upstream,
+                              .cause = routing::Cause::connection_lost,
+                              .retry_after = std::nullopt};
+            broken.at = services_.worker.clock.now();
+            report_attempt(services_, chain.context, plan, *answer.upstream, broken);
+        }
     } else {
         if (answer.kind() == Answer::Kind::gateway_error) {
             head.status = http_status_of(answer.error());

@@ -306,6 +306,7 @@ TEST_CASE("a long result is passed on as it comes, and cut when it breaks") {
     const RecordingSink cut = f.ask(call("7", "eth_getCode", R"(["0x1","latest"])"));
     CHECK(cut.aborted);
     CHECK_FALSE(cut.complete);
+    CHECK(f.pools[0]->status(f.clock.now())[0].success_rate.value_or(1) < 1);
 }
 
 TEST_CASE("a long reply that does not show its id first is read whole") {
