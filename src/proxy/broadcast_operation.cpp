@@ -4,6 +4,7 @@
 #include "core/hex.hpp"
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
+#include "proxy/transaction_diary.hpp"
 #include "proxy/transaction_lookup.hpp"
 #include "proxy/write_operation.hpp"
 #include "runtime/event.hpp"
@@ -20,7 +21,10 @@ namespace {
 
 using routing::Cause;
 using Step = TransactionRecords::Step;
-using Ticket = TransactionRecords::Ticket;
+
+// Whose word that it does not know a transaction ends a search for it.
+const routing::Tried kNobody;
+const routing::Tried kAnybody = routing::Tried().set();
 
 // A broadcast that waits for its block answers with a receipt, the others with the hash.
 bool answers_with_receipt(const CallPlan& plan) {
@@ -32,56 +36,57 @@ struct Broadcast {
     const RequestScope& scope;
     const CallPlan& plan;
     core::TimePoint deadline;
-    std::string hash;
-    Ticket record;
+    TransactionDiary diary;
+    unsigned attempts = 0;  // messages sent so far
 
     core::TimePoint now() const { return scope.services.worker.clock.now(); }
     const config::Chain& chain() const { return scope.chain.config; }
-
-    std::string name_of(std::optional<routing::UpstreamIndex> upstream) const {
-        return upstream ? chain().upstreams[*upstream].name : std::string();
-    }
-    void note(std::string_view event, std::optional<routing::UpstreamIndex> upstream,
-              std::optional<Cause> cause = std::nullopt) const {
-        scope.records.note(record, {.at = scope.services.worker.clock.wall_now(),
-                                    .upstream = name_of(upstream),
-                                    .event = event,
-                                    .cause = cause});
-    }
-    void settle(WriteEnd end) const;
+    const std::string& hash() const { return diary.hash(); }
 };
-
-void Broadcast::settle(WriteEnd end) const {
-    const std::string_view outcome = to_string(end.outcome);
-    note(outcome, end.upstream);
-    scope.services.metrics.write(scope.chain.index, outcome);
-    scope.services.log.write(config::LogLevel::info, "broadcast",
-                             {{"chain", chain().name},
-                              {"transaction", hash},
-                              {"outcome", outcome},
-                              {"upstream", name_of(end.upstream)}});
-    scope.records.settle(record, std::move(end), now());
-}
 
 Answer unknown_outcome(const Broadcast& own) {
     GatewayError error;
     error.type = ErrorType::broadcast_unknown;
-    error.message = "the transaction " + own.hash + " was sent once on chain " + own.chain().name +
+    error.message = "the transaction " + own.hash() + " was sent once on chain " +
+                    own.chain().name +
                     " and its outcome is unknown; do not sign again, look the hash up";
-    error.extra_data = R"("transactionHash":")" + own.hash + R"(","outcome":"unknown")";
+    error.extra_data = R"("transactionHash":")" + own.hash() + R"(","outcome":"unknown")";
     return Answer::failed(std::move(error));
 }
 
-// The answer for a transaction that an upstream is known to have.
-runtime::Task<Answer> accepted(const Broadcast& own,
-                               std::optional<routing::UpstreamIndex> upstream) {
+runtime::Task<Lookup> ask_around(Broadcast& own, Question question) {
+    Lookup lookup = co_await look_up(own.scope.services, own.scope.chain, question);
+    own.attempts += lookup.attempts;
+    co_return lookup;
+}
+
+// Is the transaction known to anybody? Looked for within `reconcile_timeout`, or until one of
+// `settled_by` says that it does not know it.
+runtime::Task<Lookup> look_for(Broadcast& own, routing::Tried settled_by) {
+    const Question question{
+        .hash = own.hash(),
+        .what = Question::For::transaction,
+        .times = look_within(own.chain().writes.reconcile_timeout, own.now(), own.deadline),
+        .settled_by = settled_by,
+        .listener = &own.diary};
+    return ask_around(own, question);
+}
+
+// The answer for a transaction that an upstream is known to have, under this hash.
+runtime::Task<Answer> accepted(Broadcast& own, std::optional<routing::UpstreamIndex> upstream,
+                               std::string hash) {
     if (!answers_with_receipt(own.plan)) {
-        Answer answer = Answer::own_result('"' + own.hash + '"');
+        Answer answer = Answer::own_result('"' + hash + '"');
         answer.upstream = upstream;
         co_return answer;
     }
-    Lookup receipt = co_await look_up_until(own.scope.services, own.scope.chain, own.hash,
-                                            LookFor::receipt, own.deadline);
+    const core::TimePoint now = own.now();
+    const Question question{.hash = hash,
+                            .what = Question::For::receipt,
+                            .times = look_within(own.deadline - now, now, own.deadline),
+                            .settled_by = {},
+                            .listener = nullptr};
+    Lookup receipt = co_await ask_around(own, question);
     if (receipt.found != Lookup::Found::yes) {
         co_return unknown_outcome(own);
     }
@@ -90,10 +95,14 @@ runtime::Task<Answer> accepted(const Broadcast& own,
     co_return answer;
 }
 
-// How a broadcast that this one joined has ended.
-runtime::Task<Answer> answer_of(const Broadcast& own, WriteEnd end) {
+// What a request gets whose bytes another one has sent.
+runtime::Task<Answer> answer_of(Broadcast& own, WriteEnd end) {
     if (end.outcome == WriteOutcome::accepted) {
-        Answer answer = co_await accepted(own, end.upstream);
+        std::string hash = own.hash();
+        if (!end.other_hash.empty()) {
+            hash = std::move(end.other_hash);
+        }
+        Answer answer = co_await accepted(own, end.upstream, std::move(hash));
         co_return answer;
     }
     if (!end.error.empty()) {
@@ -105,17 +114,18 @@ runtime::Task<Answer> answer_of(const Broadcast& own, WriteEnd end) {
     co_return unknown_outcome(own);
 }
 
-runtime::Task<Answer> join(const Broadcast& own) {
-    own.note("joined", std::nullopt);
+runtime::Task<Answer> join(Broadcast& own) {
+    own.diary.note("joined");
     // The other request may run on another thread, so it wakes this one through its event loop.
     const auto woken = std::make_shared<runtime::Event>(own.scope.services.worker.io);
     boost::asio::io_context& io = own.scope.services.worker.io;
     const auto wake = [woken, &io] { boost::asio::post(io, [woken] { woken->set(); }); };
-    std::optional<WriteEnd> end = own.scope.records.end_of(own.record, wake);
+    TransactionRecords& records = own.scope.records;
+    std::optional<WriteEnd> end = records.end_of(own.diary.record(), wake);
     if (!end) {
         const bool in_time = co_await woken->wait_until(own.deadline);
         if (in_time) {
-            end = own.scope.records.end_of(own.record, wake);
+            end = records.end_of(own.diary.record(), wake);
         }
     }
     if (!end) {
@@ -139,6 +149,11 @@ bool is_ambiguous(Cause cause) {
     }
 }
 
+// Does the node's own error say what became of the transaction, once it is known to be nowhere?
+bool explains_refusal(Cause cause) {
+    return cause == Cause::nonce_too_low || cause == Cause::underpriced;
+}
+
 // How a broadcast ends that an upstream has taken.
 WriteEnd taken_by(std::optional<routing::UpstreamIndex> upstream) {
     WriteEnd end;
@@ -148,9 +163,10 @@ WriteEnd taken_by(std::optional<routing::UpstreamIndex> upstream) {
 }
 
 // How one ends that was refused: by an upstream's error, or by the gateway's own.
-WriteEnd refused_with(const Answer& answer) {
+// `unknown` where that leaves open whether the transaction was taken all the same.
+WriteEnd refused_with(const Answer& answer, WriteOutcome outcome) {
     WriteEnd end;
-    end.outcome = WriteOutcome::rejected;
+    end.outcome = outcome;
     if (answer.kind() == Answer::Kind::rpc_error) {
         end.error = answer.json();
     } else {
@@ -165,101 +181,115 @@ WriteEnd nobody_knows() {
     return end;
 }
 
-runtime::Task<Answer> found_out(const Broadcast& own, Lookup lookup) {
-    own.note("looked_up", lookup.upstream);
-    own.settle(taken_by(lookup.upstream));
-    Answer answer = co_await accepted(own, lookup.upstream);
-    co_return answer;
+runtime::Task<Answer> found_out(Broadcast& own, Lookup lookup) {
+    own.diary.settle(taken_by(lookup.upstream));
+    return accepted(own, lookup.upstream, own.hash());
 }
 
 // No usable answer came: the bytes may have arrived or not.
-runtime::Task<Answer> reconcile(const Broadcast& own) {
-    const core::TimePoint until =
-        std::min(own.deadline, own.now() + own.chain().writes.reconcile_timeout);
-    Lookup lookup = co_await look_up_until(own.scope.services, own.scope.chain, own.hash,
-                                           LookFor::transaction, until);
+runtime::Task<Answer> reconcile(Broadcast& own) {
+    Lookup lookup = co_await look_for(own, kNobody);
     if (lookup.found == Lookup::Found::yes) {
         Answer answer = co_await found_out(own, std::move(lookup));
         co_return answer;
     }
-    own.settle(nobody_knows());
+    own.diary.settle(nobody_knows());
     co_return unknown_outcome(own);
 }
 
-runtime::Task<Answer> judge_error(const Broadcast& own, routing::UpstreamIndex upstream,
-                                  Cause cause, Answer error) {
+runtime::Task<Answer> judge_error(Broadcast& own, routing::UpstreamIndex upstream, Cause cause,
+                                  Answer error) {
     if (cause == Cause::already_known) {
-        own.settle(taken_by(upstream));
-        Answer answer = co_await accepted(own, upstream);
+        own.diary.settle(taken_by(upstream));
+        Answer answer = co_await accepted(own, upstream, own.hash());
         co_return answer;
     }
     if (cause == Cause::timeout) {  // the node gave up waiting, not trying
         Answer answer = co_await reconcile(own);
         co_return answer;
     }
+    WriteOutcome outcome = WriteOutcome::rejected;
     if (is_ambiguous(cause)) {
-        Lookup lookup = co_await look_up(own.scope.services, own.scope.chain, own.hash,
-                                         LookFor::transaction, own.deadline);
+        Lookup lookup = co_await look_for(own, routing::Tried().set(upstream));
         if (lookup.found == Lookup::Found::yes) {
             Answer answer = co_await found_out(own, std::move(lookup));
             co_return answer;
         }
+        const bool explained = explains_refusal(cause) && lookup.found == Lookup::Found::no;
+        outcome = explained ? WriteOutcome::rejected : WriteOutcome::unknown;
     }
-    own.settle(refused_with(error));
+    own.diary.settle(refused_with(error, outcome));
     co_return error;
 }
 
-// An upstream's result: normally the hash; its own words in any case.
-Answer took_it(const Broadcast& own, routing::UpstreamIndex upstream, Answer result) {
-    const auto said = jsonrpc::plain_string(result.json());
-    if (said && !core::iequals(*said, own.hash)) {
-        own.note("other_hash", upstream);
-        own.scope.services.metrics.disagreement(own.scope.chain.index, "transaction_hash");
-        own.scope.services.log.write(config::LogLevel::warn,
-                                     "an upstream names another hash than the transaction's",
-                                     {{"chain", own.chain().name},
-                                      {"upstream", own.name_of(upstream)},
-                                      {"transaction", own.hash}});
+// The transaction's hash as an upstream's result names it, by itself or in a receipt. Nothing: the
+// result says nothing of a transaction.
+std::optional<std::string> hash_in(std::string_view result) {
+    const std::string_view place =
+        jsonrpc::is_object(result) ? jsonrpc::member(result, "transactionHash") : result;
+    const auto said = jsonrpc::plain_string(place);
+    constexpr std::size_t kHashBytes = 32;
+    if (!said || !core::is_hex_data(*said, kHashBytes)) {
+        return std::nullopt;
     }
-    own.settle(taken_by(upstream));
+    return std::string(*said);
+}
+
+// An upstream has taken the transaction; the client gets that one's own words.
+Answer took_it(Broadcast& own, routing::UpstreamIndex upstream, std::string said, Answer result) {
+    WriteEnd end = taken_by(upstream);
+    if (!core::iequals(said, own.hash())) {
+        own.diary.note_other_hash(upstream);
+        end.other_hash = std::move(said);
+    }
+    own.diary.settle(std::move(end));
     return result;
 }
 
-runtime::Task<Answer> send(const Broadcast& own) {
+runtime::Task<Answer> judge_result(Broadcast& own, routing::UpstreamIndex upstream, Answer result) {
+    std::optional<std::string> said = hash_in(result.json());
+    if (said) {
+        co_return took_it(own, upstream, std::move(*said), std::move(result));
+    }
+    own.diary.note("no_hash", upstream);
+    Answer answer = co_await reconcile(own);
+    co_return answer;
+}
+
+runtime::Task<Answer> send(Broadcast& own) {
     const core::Duration whole = own.deadline - own.scope.received;
     const core::Duration kept = std::min(own.chain().writes.reconcile_timeout, whole - whole / 4);
     const WriteRequest request{.plan = own.plan,
                                .params = own.plan.call->params,
                                .deadline = own.deadline - kept,
                                .only = std::nullopt,
-                               .client = own.scope.client};
-    own.note("sent", std::nullopt);
+                               .client = own.scope.client,
+                               .listener = &own.diary};
     SentOnce sent =
         co_await send_once(own.scope.services, own.scope.chain, own.scope.snapshot, request);
+    own.attempts += sent.attempts;
     if (!sent.upstream) {
-        own.settle(refused_with(*sent.answer));
-        sent.answer->attempts = sent.attempts;
+        own.diary.settle(refused_with(*sent.answer, WriteOutcome::rejected));
         co_return std::move(*sent.answer);
     }
-    const Cause cause = sent.judged.verdict.cause;
-    own.note("answered", sent.upstream, cause);
-    std::optional<Answer> answer;
-    if (!sent.judged.answer) {
-        answer = co_await reconcile(own);
-    } else if (sent.judged.answer->kind() == Answer::Kind::result) {
-        answer = took_it(own, *sent.upstream, std::move(*sent.judged.answer));
-    } else {
-        answer = co_await judge_error(own, *sent.upstream, cause, std::move(*sent.judged.answer));
+    std::optional<Answer>& reply = sent.judged.answer;
+    if (!reply) {
+        Answer answer = co_await reconcile(own);
+        co_return answer;
     }
-    answer->attempts = sent.attempts;
-    co_return std::move(*answer);
+    if (reply->kind() == Answer::Kind::result) {
+        Answer answer = co_await judge_result(own, *sent.upstream, std::move(*reply));
+        co_return answer;
+    }
+    Answer answer =
+        co_await judge_error(own, *sent.upstream, sent.judged.verdict.cause, std::move(*reply));
+    co_return answer;
 }
 
 // Accepted long ago, or nobody knew: sent again only where an upstream says that none has it.
-runtime::Task<Answer> look_first(const Broadcast& own) {
-    own.note("repeated", std::nullopt);
-    Lookup lookup = co_await look_up(own.scope.services, own.scope.chain, own.hash,
-                                     LookFor::transaction, own.deadline);
+runtime::Task<Answer> look_first(Broadcast& own) {
+    own.diary.note("repeated");
+    Lookup lookup = co_await look_for(own, kAnybody);
     switch (lookup.found) {
         case Lookup::Found::yes: {
             Answer answer = co_await found_out(own, std::move(lookup));
@@ -272,8 +302,23 @@ runtime::Task<Answer> look_first(const Broadcast& own) {
         case Lookup::Found::no_answer:
             break;
     }
-    own.settle(nobody_knows());
+    own.diary.settle(nobody_knows());
     co_return unknown_outcome(own);
+}
+
+runtime::Task<Answer> run(Broadcast& own, TransactionRecords::Claim claim) {
+    own.diary.open(std::move(claim.record));
+    switch (claim.step) {
+        case Step::join:
+            return join(own);
+        case Step::answer:
+            return answer_of(own, std::move(claim.end));
+        case Step::look_first:
+            return look_first(own);
+        case Step::send:
+            break;
+    }
+    return send(own);
 }
 
 }  // namespace
@@ -292,32 +337,15 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
         Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;
     }
+    TransactionRecords::Claim claim =
+        scope.records.claim(scope.chain.index, *hash, *bytes, scope.chain.config.writes.record_ttl,
+                            scope.services.worker.clock.now());
     Broadcast own{.scope = scope,
                   .plan = plan,
                   .deadline = deadline,
-                  .hash = std::move(*hash),
-                  .record = nullptr};
-    TransactionRecords::Claim claim = scope.records.claim(scope.chain.index, own.hash, *bytes,
-                                                          own.chain().writes.record_ttl, own.now());
-    own.record = std::move(claim.record);
-    switch (claim.step) {
-        case Step::join: {
-            Answer answer = co_await join(own);
-            co_return answer;
-        }
-        case Step::answer: {
-            Answer answer =
-                co_await accepted(own, scope.records.holder(scope.chain.index, own.hash));
-            co_return answer;
-        }
-        case Step::look_first: {
-            Answer answer = co_await look_first(own);
-            co_return answer;
-        }
-        case Step::send:
-            break;
-    }
-    Answer answer = co_await send(own);
+                  .diary = TransactionDiary(scope, std::move(*hash))};
+    Answer answer = co_await run(own, std::move(claim));
+    answer.attempts = own.attempts;
     co_return answer;
 }
 

@@ -29,20 +29,40 @@ GatewayError make(ErrorType type, std::string message) {
     return error;
 }
 
-}  // namespace
-
-GatewayError rate_limited(const config::Chain& chain, core::Duration wait) {
+// The one shape of "slow down", from the time at which capacity returns.
+GatewayError rate_limited(const std::string& whose_limit, const config::Chain& chain,
+                          core::Duration wait) {
     const core::Duration told =
         std::clamp(wait, kShortestWait, std::max(kShortestWait, chain.rate_limits.max_retry_after));
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(told).count();
     const auto seconds = std::chrono::ceil<std::chrono::seconds>(told).count();
-    GatewayError error = make(ErrorType::rate_limited,
-                              "429 Too Many Requests: every upstream of chain " + chain.name +
-                                  " is rate limited; retry in " + std::to_string(seconds) + " s");
+    GatewayError error =
+        make(ErrorType::rate_limited, "429 Too Many Requests: " + whose_limit + "; retry in " +
+                                          std::to_string(seconds) + " s");
     error.extra_data =
         R"("status":429,"scope":"upstream","retryAfterMs":)" + std::to_string(milliseconds);
     error.retry_after_seconds = static_cast<unsigned>(seconds);
     return error;
+}
+
+}  // namespace
+
+GatewayError turned_away(Cause cause, std::string_view who, const config::Chain& chain,
+                         core::Duration wait) {
+    const std::string subject = std::string(who) + " of chain " + chain.name;
+    if (cause == Cause::rate_limited) {
+        return rate_limited(subject + " is rate limited and accepted nothing", chain, wait);
+    }
+    if (cause == Cause::quota_exhausted) {
+        return make(ErrorType::quota_exhausted,
+                    subject +
+                        " has spent its plan and accepted nothing; raise the plan or add an "
+                        "upstream");
+    }
+    return make(ErrorType::no_upstream,
+                subject +
+                    " refused the gateway's credentials and accepted nothing; /api/status on the "
+                    "admin listener says more");
 }
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now) {
@@ -54,8 +74,9 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
         return error;
     }
     if (is_limited(ending)) {
-        return rate_limited(chain, ending.available_at ? *ending.available_at - now
-                                                       : chain.rate_limits.default_cooldown);
+        return rate_limited(
+            "every upstream of chain " + chain.name + " is rate limited", chain,
+            ending.available_at ? *ending.available_at - now : chain.rate_limits.default_cooldown);
     }
     if (is_spent(ending)) {
         return make(ErrorType::quota_exhausted,

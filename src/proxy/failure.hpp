@@ -25,7 +25,10 @@ struct Ending {
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now);
 
-// The one shape of "slow down", from the time at which capacity returns.
-GatewayError rate_limited(const config::Chain& chain, core::Duration wait);
+// For a call that was sent once, when the upstream turned it away before a node saw it: limited,
+// its plan spent, or the gateway's credentials refused. `who` is that upstream, in words: "the
+// ...".
+GatewayError turned_away(routing::Cause cause, std::string_view who, const config::Chain& chain,
+                         core::Duration wait);
 
 }  // namespace weir::proxy

@@ -4,11 +4,13 @@
 #include "core/time.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/services.hpp"
+#include "routing/select.hpp"
 #include "routing/snapshot.hpp"
+#include "routing/verdict.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace weir::proxy {
 
@@ -20,16 +22,42 @@ struct Lookup {
     } found = Found::no_answer;
     std::optional<routing::UpstreamIndex> upstream;  // who knows it
     std::string value;                               // raw JSON of what it said
+    unsigned attempts = 0;                           // messages sent
 };
 
-// One round. An answer counts only if the hash in it is the one that was asked for.
-// eth_getTransactionByHash, or eth_getTransactionReceipt.
-enum class LookFor : std::uint8_t { transaction, receipt };
-runtime::Task<Lookup> look_up(Services& services, ChainContext& chain, const std::string& hash,
-                              LookFor what, core::TimePoint deadline);
+// What one look at one upstream brought.
+enum class Heard : std::uint8_t { found, not_found, nothing };
 
-// Rounds with a pause between them, until it is found or `until`.
-runtime::Task<Lookup> look_up_until(Services& services, ChainContext& chain,
-                                    const std::string& hash, LookFor what, core::TimePoint until);
+class LookupListener {
+  public:
+    virtual void on_look(routing::UpstreamIndex upstream, Heard heard, routing::Cause cause) = 0;
+
+  protected:
+    ~LookupListener() = default;
+};
+
+// When to look: no look begins after `until`, none goes on after `deadline`.
+struct LookupTimes {
+    core::TimePoint until;
+    core::TimePoint deadline;
+};
+
+// Looks for so long from `now` on, the last one as late as leaves it time before `deadline`.
+LookupTimes look_within(core::Duration time, core::TimePoint now, core::TimePoint deadline);
+
+struct Question {
+    const std::string& hash;
+    enum class For : std::uint8_t { transaction, receipt } what;
+    LookupTimes times;
+    // Once everybody was asked, the word of one of these that it does not know the transaction ends
+    // the search; else it goes on until its time is over.
+    routing::Tried settled_by;
+    LookupListener* listener = nullptr;
+};
+
+// Asks each upstream again and again, with pauses, until one knows the transaction or the search
+// ends. An answer counts only if the hash in it is the one that was asked for. The references must
+// live until the task has ended.
+runtime::Task<Lookup> look_up(Services& services, ChainContext& chain, Question question);
 
 }  // namespace weir::proxy

@@ -54,7 +54,7 @@ TransactionRecords::Claim TransactionRecords::claim(std::size_t chain, const std
         }
         const WriteOutcome outcome = record->end.outcome;
         if (outcome == WriteOutcome::accepted && now < record->settled + kReplay) {
-            return {Step::answer, record};
+            return {Step::answer, record, record->end};
         }
         touch(record, now);
         record->in_flight = true;
@@ -76,9 +76,10 @@ TransactionRecords::Claim TransactionRecords::claim(std::size_t chain, const std
 
 void TransactionRecords::note(const Ticket& record, WriteEvent event) {
     const std::lock_guard lock(mutex_);
-    if (record->events.size() < kMostEvents) {
-        record->events.push_back(std::move(event));
+    if (record->events.size() == kMostEvents) {
+        record->events.erase(record->events.begin() + kMostEvents / 2);
     }
+    record->events.push_back(std::move(event));
 }
 
 void TransactionRecords::settle(const Ticket& record, WriteEnd end, core::TimePoint now) {

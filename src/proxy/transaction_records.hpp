@@ -28,7 +28,7 @@ std::string_view to_string(WriteOutcome outcome);
 struct WriteEvent {
     core::WallTime at;
     std::string upstream;    // its name; empty where none is concerned
-    std::string_view event;  // sent, answered, looked_up, joined, repeated, or an outcome
+    std::string_view event;  // docs/writes.md lists them
     std::optional<routing::Cause> cause;
 };
 
@@ -42,6 +42,7 @@ struct WriteEnd {
     std::string error;                    // raw JSON of the upstream's own error, where it was one
     std::optional<GatewayError> refusal;  // or why nothing was sent, or nothing taken
     std::optional<routing::UpstreamIndex> upstream;  // who took it
+    std::string other_hash;  // what that one called it, where that is not the computed hash
 };
 
 // One for the process; any thread. Records go `ttl` after their last event, or earlier to keep
@@ -49,20 +50,21 @@ struct WriteEnd {
 class TransactionRecords {
   public:
     static constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
-    static constexpr std::size_t kMostEvents = 64;  // per record
+    static constexpr std::size_t kMostEvents = 64;  // per record: its first and its newest
     static constexpr core::Duration kReplay = std::chrono::seconds(30);
 
     // What a request with these bytes is to do.
     enum class Step : std::uint8_t {
         send,        // it is the one that sends
         join,        // the bytes are on their way: wait for how that ends
-        answer,      // they were accepted a moment ago: the hash is the answer
+        answer,      // they were accepted a moment ago, as `end` says
         look_first,  // accepted long ago, or nobody knows: look it up, then perhaps send
     };
     using Ticket = std::shared_ptr<TransactionRecord>;
     struct Claim {
         Step step;
         Ticket record;
+        WriteEnd end = {};
     };
 
     // With `send` and `look_first` the caller must settle() the record, whatever happens.

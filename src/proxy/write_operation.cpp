@@ -26,10 +26,14 @@ bool may_go_elsewhere(const CallPlan& plan, const Judged& judged) {
            (cause == Cause::method_unsupported || cause == Cause::plan_lacks_method);
 }
 
-// Refused by the provider's door before a node saw it.
-bool is_refused_at_the_door(Cause cause) {
+// Turned away by the provider before a node saw it.
+bool is_turned_away(Cause cause) {
     return cause == Cause::rate_limited || cause == Cause::quota_exhausted ||
            cause == Cause::auth_failed;
+}
+
+std::string_view receiver_of(const WriteRequest& request) {
+    return request.only ? "the upstream that this call is bound to" : "the write upstream";
 }
 
 GatewayError outcome_unknown(const CallPlan& plan, const config::Chain& chain) {
@@ -123,13 +127,16 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                      .long_replies = LongReplies::buffer,
                                      .cancellation = nullptr,
                                      .params = request.params};
+        if (request.listener != nullptr) {
+            request.listener->on_send(*upstream);
+        }
         Judged judged = co_await send_call(services, chain, request.plan, options);
         permit = {};
         report_attempt(services, chain, request.plan, *upstream, judged);
-        ending.last_cause = judged.verdict.cause;
-        if (judged.verdict.cause == Cause::rate_limited) {
-            ending.available_at = std::max(judged.at, chain.pool.rests_until(*upstream));
+        if (request.listener != nullptr) {
+            request.listener->on_outcome(*upstream, judged);
         }
+        ending.last_cause = judged.verdict.cause;
         if (judged.answer) {
             judged.answer->upstream = upstream;
         }
@@ -137,9 +144,12 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
             sent.answer = std::move(judged.answer);
             continue;
         }
-        if (is_refused_at_the_door(judged.verdict.cause)) {
-            sent.answer.reset();
-            break;
+        if (is_turned_away(judged.verdict.cause)) {
+            const core::Duration wait =
+                std::max(judged.at, chain.pool.rests_until(*upstream)) - judged.at;
+            sent.answer = Answer::failed(
+                turned_away(judged.verdict.cause, receiver_of(request), chain.config, wait));
+            co_return sent;
         }
         sent.upstream = upstream;
         sent.judged = std::move(judged);

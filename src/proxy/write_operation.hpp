@@ -16,12 +16,23 @@
 
 namespace weir::proxy {
 
+// Hears of every attempt of one write.
+class SendListener {
+  public:
+    virtual void on_send(routing::UpstreamIndex upstream) = 0;
+    virtual void on_outcome(routing::UpstreamIndex upstream, const Judged& judged) = 0;
+
+  protected:
+    ~SendListener() = default;
+};
+
 struct WriteRequest {
     const CallPlan& plan;
     std::string_view params;
     core::TimePoint deadline;
     std::optional<routing::UpstreamIndex> only;  // binds the call to one upstream
     ClientPresence& client;                      // ends its waiting, not its sending
+    SendListener* listener = nullptr;
 };
 
 // How the sending ended. Either an upstream got the bytes (`upstream` and `judged` are set), or it

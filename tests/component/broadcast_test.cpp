@@ -1,63 +1,8 @@
 // Broadcasts over scripted upstreams: sent once, and found out about when the reply is lost.
-#include "component/handler_fixture.hpp"
+#include "component/broadcast_fixture.hpp"
 
 using namespace weir;
 using namespace weir::test;
-
-namespace {
-
-// The example of EIP-155 and its hash.
-constexpr const char* kRaw =
-    "0xf86c098504a817c800825208943535353535353535353535353535353535353535880de0b6b3a764000080"
-    "25a028ef61340bd939bc2195fe537567866003e1a15d3c71ff63e1590620aa636276a067cbe9d8997f761aec"
-    "b703304b3800ccf555c9f3dc64214b297fb1966a3b6d83";
-constexpr const char* kHash = "0x33469b22e9f636356c4160a87eb19df52b7412e8eac32a4a55ffe88ea8350788";
-
-std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
-
-std::string broadcast(std::string_view method = "eth_sendRawTransaction") {
-    return call("1", method, '[' + quoted(kRaw) + ']');
-}
-
-std::string hash_answer() { return R"({"jsonrpc":"2.0","id":1,"result":)" + quoted(kHash) + '}'; }
-
-bool is_broadcast(const Sent& message) {
-    return message.body.find("eth_sendRawTransaction") != std::string::npos;
-}
-
-std::size_t broadcasts(const Fixture& f) {
-    return static_cast<std::size_t>(
-        std::count_if(f.transport.sent.begin(), f.transport.sent.end(), is_broadcast));
-}
-
-Reaction known() { return result(R"({"blockHash":null,"hash":)" + quoted(kHash) + '}'); }
-
-// `reply` to a broadcast, `lookup` to everything else.
-ScriptedTransport::Script script(Reaction reply, Reaction lookup) {
-    return [reply, lookup](const Sent& message) { return is_broadcast(message) ? reply : lookup; };
-}
-
-Reaction lost() {
-    Reaction reaction;
-    reaction.lost = true;
-    return reaction;
-}
-
-Reaction html(int status) {
-    Reaction reaction;
-    reaction.status = status;
-    reaction.body = "<html>bad gateway</html>";
-    return reaction;
-}
-
-struct Quick : Fixture {
-    explicit Quick(std::size_t upstreams) : Fixture(upstreams) {
-        config.chains[0].writes.reconcile_timeout = 400ms;
-        config.chains[0].timeouts.request = 900ms;
-    }
-};
-
-}  // namespace
 
 TEST_CASE("a lost reply is found out about: the client gets the hash, and one broadcast was made") {
     Reaction foreign;
@@ -201,12 +146,6 @@ TEST_CASE("requests with the same bytes at the same time share one broadcast and
         }
         CHECK(broadcasts(f) - before <= 1);
     }
-}
-
-TEST_CASE("another hash than the transaction's is passed on") {
-    Quick f(1);
-    f.transport.on(0, script(result("\"0x1234\""), result("null")));
-    CHECK(f.ask(broadcast()).body == R"({"jsonrpc":"2.0","id":1,"result":"0x1234"})");
 }
 
 TEST_CASE("a throttled broadcast is one attempt and the one 429") {
