@@ -214,12 +214,13 @@ Answer took_it(const Broadcast& own, routing::UpstreamIndex upstream, Answer res
     const auto said = jsonrpc::plain_string(result.json());
     if (said && !core::iequals(*said, own.hash)) {
         own.note("other_hash", upstream);
-        own.scope.services.metrics.disagreement(own.scope.chain.index, "transaction_hash");
-        own.scope.services.log.write(config::LogLevel::warn,
-                                     "an upstream names another hash than the transaction's",
-                                     {{"chain", own.chain().name},
-                                      {"upstream", own.name_of(upstream)},
-                                      {"transaction", own.hash}});
+        own.scope.chain.pool.note({.kind = chain::DisagreementKind::transaction_hash,
+                                   .upstream = upstream,
+                                   .block = {.number = 0, .hash = core::to_lower(*said)},
+                                   .other = std::nullopt,
+                                   .other_hash = own.hash,
+                                   .detail = "it names another hash than the transaction's",
+                                   .at = own.scope.services.worker.clock.now()});
     }
     own.settle(taken_by(upstream));
     return result;
