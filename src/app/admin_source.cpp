@@ -1,6 +1,8 @@
 #include "app/admin_source.hpp"
 
 #include "core/text.hpp"
+#include "server/disagreements_json.hpp"
+#include "server/json_writer.hpp"
 #include "server/observations_json.hpp"
 #include "server/status_json.hpp"
 #include "server/transaction_json.hpp"
@@ -14,13 +16,14 @@ namespace weir::app {
 DaemonSource::DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
                            const proxy::Observations& observations, telemetry::Metrics& metrics,
                            const server::ServerState& state, const runtime::Clock& clock,
-                           std::string version)
+                           telemetry::Log& log, std::string version)
     : pools_(pools),
       records_(records),
       observations_(observations),
       metrics_(metrics),
       state_(state),
       clock_(clock),
+      log_(log),
       version_(std::move(version)),
       started_(clock.now()) {}
 
@@ -77,6 +80,51 @@ std::optional<std::string> DaemonSource::transaction_json(std::string_view hash)
 
 std::string DaemonSource::observations_json() {
     return server::observations_json(observations_.list(), observations_.forgotten());
+}
+
+std::string DaemonSource::disagreements_json() {
+    std::vector<server::ChainDisagreements> chains;
+    for (const auto& pool : pools_) {
+        server::ChainDisagreements& of = chains.emplace_back();
+        of.chain = pool->chain().name;
+        for (const config::Upstream& upstream : pool->chain().upstreams) {
+            of.upstreams.push_back(upstream.name);
+        }
+        of.kept = pool->disagreements();
+    }
+    return server::disagreements_json(chains, clock_.now(), clock_.wall_now());
+}
+
+std::optional<std::string> DaemonSource::set_service(std::string_view chain,
+                                                     std::string_view upstream, Service service) {
+    for (const auto& pool : pools_) {
+        const std::vector<config::Upstream>& all = pool->chain().upstreams;
+        const auto found = std::find_if(
+            all.begin(), all.end(), [upstream](const auto& each) { return each.name == upstream; });
+        if (pool->chain().name != chain || found == all.end()) {
+            continue;
+        }
+        const auto index = static_cast<routing::UpstreamIndex>(found - all.begin());
+        const bool drains = service == Service::drain;
+        if (drains) {
+            pool->drain(index, clock_.now());
+        } else {
+            pool->resume(index, clock_.now());
+        }
+        log_.write(config::LogLevel::info, drains ? "upstream drained" : "upstream resumed",
+                   {{"chain", chain}, {"upstream", upstream}});
+        server::JsonWriter out;
+        out.open('{');
+        out.key("chain");
+        out.value(chain);
+        out.key("upstream");
+        out.value(upstream);
+        out.key("state");
+        out.value(routing::to_string(pool->snapshots().get()->upstreams[index].state));
+        out.close('}');
+        return out.take();
+    }
+    return std::nullopt;
 }
 
 }  // namespace weir::app

@@ -7,6 +7,7 @@
 #include "runtime/ports.hpp"
 #include "server/admin.hpp"
 #include "server/state.hpp"
+#include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "upstream/pool.hpp"
 
@@ -26,7 +27,7 @@ class DaemonSource final : public server::AdminSource {
   public:
     DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
                  const proxy::Observations& observations, telemetry::Metrics& metrics,
-                 const server::ServerState& state, const runtime::Clock& clock,
+                 const server::ServerState& state, const runtime::Clock& clock, telemetry::Log& log,
                  std::string version);
 
     bool ready(std::optional<std::string_view> chain) override;
@@ -34,6 +35,9 @@ class DaemonSource final : public server::AdminSource {
     std::string status_json() override;
     std::optional<std::string> transaction_json(std::string_view hash) override;
     std::string observations_json() override;
+    std::string disagreements_json() override;
+    std::optional<std::string> set_service(std::string_view chain, std::string_view upstream,
+                                           Service service) override;
 
   private:
     const Pools& pools_;
@@ -42,6 +46,7 @@ class DaemonSource final : public server::AdminSource {
     telemetry::Metrics& metrics_;
     const server::ServerState& state_;
     const runtime::Clock& clock_;
+    telemetry::Log& log_;
     const std::string version_;
     const core::TimePoint started_;
 };

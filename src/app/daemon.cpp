@@ -92,6 +92,7 @@ struct Daemon::Impl {
     core::Result<void> build();
     core::Result<void> build_lane(unsigned index);
     void announce();
+    void tell_disagreements(std::size_t chain);
     int run();
     void on_every_lane(void (*action)(Lane&));
     runtime::Task<bool> every_lane_drained(core::TimePoint deadline);
@@ -143,6 +144,7 @@ core::Result<void> Daemon::Impl::build() {
         pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now(), providers));
         contexts.push_back(
             std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back(), providers));
+        tell_disagreements(i);
     }
     for (unsigned index = 0; index < threads; ++index) {
         const core::Result<void> built = build_lane(index);
@@ -152,7 +154,7 @@ core::Result<void> Daemon::Impl::build() {
     }
     Lane& first = *lanes.front();
     source = std::make_unique<DaemonSource>(pools, records, observations, metrics, state, clock,
-                                            std::string(version()));
+                                            *log, std::string(version()));
     const server::Reach reach =
         admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
     admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
@@ -182,6 +184,27 @@ core::Result<void> Daemon::Impl::build_lane(unsigned index) {
                                                     listeners->take(index));
     lanes.push_back(std::move(lane));
     return {};
+}
+
+// Each is logged and counted once.
+void Daemon::Impl::tell_disagreements(std::size_t chain) {
+    pools[chain]->on_disagreement([this, chain](const chain::Disagreement& each) {
+        const config::Chain& of = config.chains[chain];
+        const auto kind = chain::to_string(each.kind);
+        metrics.disagreement(chain, kind);
+        const bool grave = each.kind == chain::DisagreementKind::wrong_network ||
+                           each.kind == chain::DisagreementKind::implausible_head;
+        log->write(
+            grave ? config::LogLevel::warn : config::LogLevel::info, "upstreams disagree",
+            {{"chain", of.name},
+             {"kind", kind},
+             {"upstream", of.upstreams[each.upstream].name},
+             {"number", each.block.number},
+             {"hash", each.block.hash},
+             {"other_upstream", each.other ? std::string_view(of.upstreams[*each.other].name) : ""},
+             {"other_hash", each.other_hash},
+             {"detail", each.detail}});
+    });
 }
 
 void Daemon::Impl::announce() {

@@ -1,6 +1,8 @@
 #include "chain/chain_view.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <string>
 
 namespace weir::chain {
 namespace {
@@ -25,14 +27,29 @@ constexpr std::uint64_t kLearnBlocks = 32;
 
 constexpr std::uint64_t kClockSkewSeconds = 60;
 
+// The newest block of a chain that lives is not older than this.
+constexpr std::uint64_t kFreshSeconds = 600;
+
 }  // namespace
 
-ChainView::ChainView(const ChainRules& rules) : rules_(rules), members_(rules.upstreams) {}
+ChainView::ChainView(const ChainRules& rules)
+    : rules_(rules), members_(rules.upstreams), evidence_(rules.upstreams) {}
 
-void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id) {
+void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id,
+                                 core::TimePoint now) {
     Member& member = members_[upstream];
     member.chain_id = chain_id;
     if (chain_id != rules_.chain_id) {
+        if (member.identity != Identity::wrong) {
+            evidence_.note({.kind = DisagreementKind::wrong_network,
+                            .upstream = upstream,
+                            .block = {},
+                            .other = std::nullopt,
+                            .other_hash = {},
+                            .detail = "says chain id " + std::to_string(chain_id) + ", not " +
+                                      std::to_string(rules_.chain_id),
+                            .at = now});
+        }
         member.identity = Identity::wrong;
         member.good_checks = 0;
         return;
@@ -41,6 +58,22 @@ void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id) {
         return;
     }
     member.identity = Identity::right;
+}
+
+void ChainView::observe_wrong_checkpoint(std::size_t upstream, const BlockId& block,
+                                         core::TimePoint now) {
+    Member& member = members_[upstream];
+    if (member.identity != Identity::wrong) {
+        evidence_.note({.kind = DisagreementKind::wrong_network,
+                        .upstream = upstream,
+                        .block = block,
+                        .other = std::nullopt,
+                        .other_hash = {},
+                        .detail = "its block at the checkpoint's height is another one",
+                        .at = now});
+    }
+    member.identity = Identity::wrong;
+    member.good_checks = 0;
 }
 
 void ChainView::doubt_identity(std::size_t upstream) {
@@ -53,9 +86,35 @@ void ChainView::doubt_identity(std::size_t upstream) {
 
 void ChainView::observe_head(std::size_t upstream, const Observation& observation) {
     Member& member = members_[upstream];
+    evidence_.on_head(upstream, observation);
     member.latest = observation;
+    member.reach = {observation.latest.number, observation.at};
     member.highest = std::max(member.highest, observation.latest.number);
     recompute(observation.at);
+    switch (standing(upstream)) {
+        case Standing::lagging:
+            evidence_.on_lag(upstream, lag(upstream), observation);
+            break;
+        case Standing::implausible:
+            evidence_.on_implausible(upstream, observation);
+            break;
+        case Standing::current:
+        case Standing::unknown:
+            evidence_.on_well(upstream);
+            break;
+    }
+}
+
+void ChainView::observe_reach(std::size_t upstream, std::uint64_t number, core::TimePoint now) {
+    Member& member = members_[upstream];
+    if (member.latest && number > member.reach.number) {
+        member.reach = {number, now};
+    }
+}
+
+std::optional<ChainView::Reach> ChainView::reach(std::size_t upstream) const {
+    const Member& member = members_[upstream];
+    return member.latest ? std::optional(member.reach) : std::nullopt;
 }
 
 void ChainView::set_counted(std::size_t upstream, bool counted, core::TimePoint now) {
@@ -90,13 +149,12 @@ std::uint64_t ChainView::tolerated_lag() const {
 
 std::uint64_t ChainView::lag(std::size_t upstream) const {
     const Member& member = members_[upstream];
-    if (!head_ || !member.latest || rules_.upstreams == 1 ||
-        member.latest->latest.number >= head_->number) {
+    if (!head_ || !member.latest || rules_.upstreams == 1 || member.reach.number >= head_->number) {
         return 0;
     }
-    const std::uint64_t behind = head_->number - member.latest->latest.number;
+    const std::uint64_t behind = head_->number - member.reach.number;
     const core::Duration since =
-        std::clamp(head_at_ - member.latest->at, core::Duration::zero(), kLongestGrace);
+        std::clamp(head_at_ - member.reach.at, core::Duration::zero(), kLongestGrace);
     const auto grace =
         static_cast<std::uint64_t>((since + block_time() - core::Duration(1)) / block_time());
     return behind > grace ? behind - grace : 0;
@@ -135,11 +193,18 @@ std::uint64_t ChainView::plausible_jump(core::TimePoint now) const {
     return std::max(rules_.max_jump_blocks, static_cast<std::uint64_t>(2 * since / block_time()));
 }
 
+std::uint64_t ChainView::highest_plausible(core::TimePoint now) const {
+    constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
+    return rules_.upstreams == 1 || !head_ ? kAny : head_->number + plausible_jump(now);
+}
+
 // Do the blocks' own times explain how far apart two heads are? A node that is still syncing looks
-// so from above; a head that was made up does not, nor does one that lies in the future.
+// so from above; a head that was made up does not, nor does one that lies in the future or that is
+// long past.
 bool ChainView::agree(const Observation& high, const Observation& low) const {
     if (low.timestamp == 0 || high.wall == 0 || high.timestamp <= low.timestamp ||
-        high.timestamp > high.wall + kClockSkewSeconds) {
+        high.timestamp > high.wall + kClockSkewSeconds ||
+        high.timestamp + kFreshSeconds < high.wall) {
         return false;
     }
     const auto blocks = static_cast<double>(high.latest.number - low.latest.number);
@@ -191,13 +256,32 @@ void ChainView::recompute(core::TimePoint now) {
         return;
     }
     const Observation& observation = *chosen->latest;
-    const bool first_agreement = !confirmed_ && counted.size() > 1;
+    const std::uint64_t number = observation.latest.number;
+    const bool alone = rules_.upstreams > 1 && counted.size() == 1;
     confirmed_ = confirmed_ || counted.size() > 1;
-    if (!head_ || observation.latest.number > head_->number) {
+    const auto reached_by_two = [&counted](std::uint64_t block) {
+        return counted.size() > 1 && counted[1]->latest->latest.number >= block;
+    };
+    if (!head_ || number > head_->number) {
+        const bool sequel = head_ && number <= head_->number + plausible_jump(now);
+        const bool for_long = now - alone_since_ >= rules_.max_lag_time;
+        provisional_ = alone && (!sequel || (provisional_ && !for_long));
+        confirmed_ = confirmed_ && (!alone || sequel);
+        corroborated_ = reached_by_two(number);
         adopt(observation, now);
         return;
     }
-    if (observation.latest.number == head_->number) {
+    if (counted.size() > 1 && number < head_->number && !corroborated_) {
+        // A head that was made up may have been told to clients meanwhile.
+        fall_backs_ += head_->number - number > rules_.max_jump_blocks ? 1 : 0;
+        give_way(observation, now);
+        provisional_ = false;
+        corroborated_ = reached_by_two(number);
+        return;
+    }
+    corroborated_ = corroborated_ || reached_by_two(head_->number);
+    provisional_ = provisional_ && alone;
+    if (number == head_->number) {
         const bool held = std::any_of(counted.begin(), counted.end(), [this](const Member* m) {
             return m->latest->latest == *head_;
         });
@@ -209,15 +293,16 @@ void ChainView::recompute(core::TimePoint now) {
     const bool all_fell = std::all_of(counted.begin(), counted.end(), [](const Member* m) {
         return m->latest->latest.number < m->highest;
     });
-    if (rules_.upstreams == 1 || all_fell || first_agreement) {
+    if (rules_.upstreams == 1 || all_fell) {
         fall_back(observation, now);
+        corroborated_ = reached_by_two(number);
     } else if (now - head_at_ >= rules_.max_lag_time) {
         if (counted.front()->latest->latest.number < head_->number) {
             abandoned_ = std::max(abandoned_.value_or(0), head_->number);
         }
-        head_ = observation.latest;
-        head_at_ = now;
-        anchor_.reset();
+        give_way(observation, now);
+        ++fall_backs_;
+        corroborated_ = reached_by_two(number);
     }
 }
 
@@ -230,12 +315,18 @@ void ChainView::adopt(const Observation& observation, core::TimePoint now) {
     learn_block_time(observation);
 }
 
-// A development node that was reset, or a chain that was rolled back: nothing older counts.
-void ChainView::fall_back(const Observation& observation, core::TimePoint now) {
+// The head that was believed is not borne out.
+void ChainView::give_way(const Observation& observation, core::TimePoint now) {
     head_ = observation.latest;
     head_at_ = now;
-    abandoned_.reset();
     anchor_.reset();
+}
+
+// A development node that was reset, or a chain that was rolled back: nothing older counts.
+void ChainView::fall_back(const Observation& observation, core::TimePoint now) {
+    give_way(observation, now);
+    ++fall_backs_;
+    abandoned_.reset();
     for (Member& member : members_) {
         member.highest = member.latest ? member.latest->latest.number : 0;
     }

@@ -2,12 +2,14 @@
 // where the head is, who is behind. Pure: observations and times in, beliefs out.
 #pragma once
 
+#include "chain/evidence.hpp"
 #include "chain/observation.hpp"
 #include "core/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace weir::chain {
@@ -38,12 +40,19 @@ class ChainView {
   public:
     explicit ChainView(const ChainRules& rules);
 
-    void observe_chain_id(std::size_t upstream, std::uint64_t chain_id);
+    void observe_chain_id(std::size_t upstream, std::uint64_t chain_id, core::TimePoint now);
+
+    // Its block at the checkpoint's height is another one: a wrong chain, whatever its id.
+    void observe_wrong_checkpoint(std::size_t upstream, const BlockId& block, core::TimePoint now);
 
     // A connection was lost and another process may answer next: unknown until checked again.
     void doubt_identity(std::size_t upstream);
 
     void observe_head(std::size_t upstream, const Observation& observation);
+
+    // An answer to a client showed that an upstream has a block: it is fit for more, but its word
+    // for the head is what it says when it is asked for that.
+    void observe_reach(std::size_t upstream, std::uint64_t number, core::TimePoint now);
 
     // Whether an upstream's word counts for the head: false while it is ill. True at first.
     void set_counted(std::size_t upstream, bool counted, core::TimePoint now);
@@ -56,9 +65,32 @@ class ChainView {
 
     const std::optional<BlockId>& head() const { return head_; }
     core::TimePoint head_at() const { return head_at_; }  // when it was first seen
+
+    // One of several upstreams says so, alone, and nothing bears it out: better than no head, and
+    // dropped as soon as others speak.
+    bool is_provisional() const { return provisional_; }
+
+    // Two upstreams have reached the head.
+    bool is_corroborated() const { return corroborated_; }
+
+    // Grows when the chain itself fell back or was given up: what was told before does not bind.
+    std::uint64_t fall_backs() const { return fall_backs_; }
+
+    // The newest block that is believed of somebody's answer.
+    std::uint64_t highest_plausible(core::TimePoint now) const;
+
+    const Evidence& evidence() const { return evidence_; }
+    void note(Disagreement disagreement) { evidence_.note(std::move(disagreement)); }
     const std::optional<Observation>& latest(std::size_t upstream) const;
 
     Standing standing(std::size_t upstream) const;
+
+    // The newest block that it was seen to have, and when.
+    struct Reach {
+        std::uint64_t number = 0;
+        core::TimePoint at;
+    };
+    std::optional<Reach> reach(std::size_t upstream) const;
 
     // Blocks behind the head, less what the upstream may have gained since it was last asked.
     std::uint64_t lag(std::size_t upstream) const;
@@ -80,6 +112,7 @@ class ChainView {
         unsigned good_checks = 0;  // in a row, while wrong
         bool counted = true;
         std::optional<Observation> latest;
+        Reach reach;                // since `latest`, by answers to clients
         std::uint64_t highest = 0;  // of its own heads, since the last fall-back of the chain
     };
 
@@ -89,6 +122,7 @@ class ChainView {
     std::uint64_t plausible_jump(core::TimePoint now) const;
     void recompute(core::TimePoint now);
     void adopt(const Observation& observation, core::TimePoint now);
+    void give_way(const Observation& observation, core::TimePoint now);
     void fall_back(const Observation& observation, core::TimePoint now);
     void learn_block_time(const Observation& observation);
 
@@ -96,7 +130,10 @@ class ChainView {
     std::vector<Member> members_;
     std::optional<BlockId> head_;
     core::TimePoint head_at_{};
-    bool confirmed_ = false;                  // more than one upstream has had a say so far
+    bool confirmed_ = false;     // the head follows from one that more than one had a say in
+    bool corroborated_ = false;  // two upstreams have reached the head
+    bool provisional_ = false;
+    std::uint64_t fall_backs_ = 0;
     std::optional<std::uint64_t> abandoned_;  // the head that nobody left reaches
     core::TimePoint alone_since_{};           // since when fewer than two upstreams count
 
@@ -106,6 +143,7 @@ class ChainView {
         std::uint64_t timestamp = 0;
     };
     std::optional<Anchor> anchor_;
+    Evidence evidence_;
 };
 
 }  // namespace weir::chain

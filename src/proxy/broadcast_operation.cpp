@@ -240,6 +240,13 @@ Answer took_it(Broadcast& own, routing::UpstreamIndex upstream, std::string said
     WriteEnd end = taken_by(upstream);
     if (!core::iequals(said, own.hash())) {
         own.diary.note_other_hash(upstream);
+        own.scope.chain.pool.note({.kind = chain::DisagreementKind::transaction_hash,
+                                   .upstream = upstream,
+                                   .block = {.number = 0, .hash = core::to_lower(said)},
+                                   .other = std::nullopt,
+                                   .other_hash = own.hash(),
+                                   .detail = "it names another hash than the transaction's",
+                                   .at = own.now()});
         end.other_hash = std::move(said);
     }
     own.diary.settle(std::move(end));

@@ -1,6 +1,7 @@
 #include "server/admin.hpp"
 
 #include "core/text.hpp"
+#include "server/rpc_site.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::string_view kHeaders = WEIR_ADMIN_HEADERS;
 constexpr std::string_view kAllow = WEIR_ADMIN_HEADERS "Allow: GET, HEAD\r\n";
+constexpr std::string_view kAllowPost = WEIR_ADMIN_HEADERS "Allow: POST\r\n";
 constexpr std::string_view kAuthenticate =
     WEIR_ADMIN_HEADERS "WWW-Authenticate: Bearer\r\nWWW-Authenticate: Basic realm=\"weir\"\r\n";
 
@@ -31,18 +33,48 @@ enum class Page : std::uint8_t {
     metrics,
     status_json,
     observations_json,
-    transaction
+    disagreements_json,
+    transaction,
+    service,  // of one upstream; changes it
 };
 
 constexpr std::string_view kTransactions = "/api/transactions/";
+constexpr std::string_view kUpstreams = "/api/upstreams/";
+
+struct ServiceRequest {
+    std::string_view chain;
+    std::string_view upstream;
+    AdminSource::Service service = AdminSource::Service::drain;
+};
+
+// <chain>/<name>/drain or <chain>/<name>/resume.
+std::optional<ServiceRequest> service_of(std::string_view path) {
+    if (!path.starts_with(kUpstreams)) {
+        return std::nullopt;
+    }
+    path.remove_prefix(kUpstreams.size());
+    const auto first = path.find('/');
+    const auto last = path.rfind('/');
+    if (first == std::string_view::npos || first == last) {
+        return std::nullopt;
+    }
+    const std::string_view action = path.substr(last + 1);
+    if (action != "drain" && action != "resume") {
+        return std::nullopt;
+    }
+    return ServiceRequest{
+        path.substr(0, first), path.substr(first + 1, last - first - 1),
+        action == "drain" ? AdminSource::Service::drain : AdminSource::Service::resume};
+}
 
 std::optional<Page> page_of(std::string_view path) {
-    constexpr std::array<std::pair<std::string_view, Page>, 5> kPages = {{
+    constexpr std::array<std::pair<std::string_view, Page>, 6> kPages = {{
         {"/livez", Page::livez},
         {"/readyz", Page::readyz},
         {"/metrics", Page::metrics},
         {"/api/status", Page::status_json},
         {"/api/observations", Page::observations_json},
+        {"/api/disagreements", Page::disagreements_json},
     }};
     for (const auto& [name, page] : kPages) {
         if (name == path) {
@@ -51,6 +83,9 @@ std::optional<Page> page_of(std::string_view path) {
     }
     if (path.starts_with(kTransactions)) {
         return Page::transaction;
+    }
+    if (service_of(path)) {
+        return Page::service;
     }
     return std::nullopt;
 }
@@ -164,6 +199,37 @@ Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
     if (!wanted) {
         return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
     }
+    return *wanted == Page::service ? act(head) : show(head);
+}
+
+// A page of another site could send this from an operator's browser, but neither without an Origin
+// nor with a JSON type.
+Decision AdminSite::act(const RequestHead& head) {
+    using proxy::ErrorType;
+    if (head.method != Method::post) {
+        return Refusal{ErrorType::http_method, 405, "this is done with POST", kAllowPost};
+    }
+    if (head.origin) {
+        return Refusal{ErrorType::forbidden_origin, 403,
+                       "nothing is changed for a request with an Origin", kHeaders};
+    }
+    if (!is_json_type(head.content_type.value_or(std::string_view()))) {
+        return Refusal{ErrorType::media_type, 415, "the Content-Type must be application/json",
+                       kHeaders};
+    }
+    const std::optional<ServiceRequest> wanted = service_of(head.path);
+    std::optional<std::string> json =
+        wanted ? source_.set_service(wanted->chain, wanted->upstream, wanted->service)
+               : std::nullopt;
+    if (json) {
+        return page(200, kJson, std::move(*json));
+    }
+    return Refusal{ErrorType::not_found, 404, "there is no such upstream", kHeaders};
+}
+
+Decision AdminSite::show(const RequestHead& head) {
+    using proxy::ErrorType;
+    const std::optional<Page> wanted = page_of(head.path);
     if (head.method != Method::get && head.method != Method::head) {
         return Refusal{ErrorType::http_method, 405, "this page is read with GET", kAllow};
     }
@@ -180,6 +246,10 @@ Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
             return page(200, kJson, source_.status_json());
         case Page::observations_json:
             return page(200, kJson, source_.observations_json());
+        case Page::disagreements_json:
+            return page(200, kJson, source_.disagreements_json());
+        case Page::service:
+            break;
         case Page::transaction: {
             std::optional<std::string> json =
                 source_.transaction_json(head.path.substr(kTransactions.size()));

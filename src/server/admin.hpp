@@ -4,6 +4,7 @@
 #include "core/secret.hpp"
 #include "server/site.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,11 +19,18 @@ class AdminSource {
     // Ready for traffic; with a chain's name, that chain's present fitness (false for a name that
     // is not served).
     virtual bool ready(std::optional<std::string_view> chain) = 0;
-    virtual std::string metrics() = 0;            // Prometheus text format 0.0.4
-    virtual std::string status_json() = 0;        // of /api/status
-    virtual std::string observations_json() = 0;  // of /api/observations
+    virtual std::string metrics() = 0;             // Prometheus text format 0.0.4
+    virtual std::string status_json() = 0;         // of /api/status
+    virtual std::string observations_json() = 0;   // of /api/observations
+    virtual std::string disagreements_json() = 0;  // of /api/disagreements
     // Of /api/transactions/<hash>; nothing for a hash that is not recorded.
     virtual std::optional<std::string> transaction_json(std::string_view hash) = 0;
+
+    // POST /api/upstreams/<chain>/<name>/drain and resume: what the upstream's state is then, as
+    // JSON; nothing for one that is not configured.
+    enum class Service : std::uint8_t { drain, resume };
+    virtual std::optional<std::string> set_service(std::string_view chain,
+                                                   std::string_view upstream, Service service) = 0;
 };
 
 // Without a token, a listener that others than this machine reach shows only /livez, /readyz and
@@ -37,6 +45,8 @@ class AdminSite final : public Site {
 
   private:
     bool authorized(std::string_view authorization) const;
+    Decision show(const RequestHead& head);
+    Decision act(const RequestHead& head);
 
     const core::Secret token_;
     const Reach reach_;

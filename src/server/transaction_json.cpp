@@ -2,30 +2,9 @@
 
 #include "routing/verdict.hpp"
 #include "server/json_writer.hpp"
-
-#include <chrono>
-#include <cstdio>
-#include <ctime>
+#include "server/timestamp.hpp"
 
 namespace weir::server {
-namespace {
-
-// RFC 3339 in UTC with milliseconds.
-std::string timestamp(core::WallTime at) {
-    const auto since = std::chrono::floor<std::chrono::milliseconds>(at.time_since_epoch());
-    const auto second = std::chrono::floor<std::chrono::seconds>(since);
-    const std::time_t time = second.count();
-    std::tm parts = {};
-    gmtime_r(&time, &parts);
-    char text[64];
-    const std::size_t length = std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &parts);
-    char fraction[8];
-    std::snprintf(fraction, sizeof fraction, ".%03dZ", static_cast<int>((since - second).count()));
-    return std::string(text, length) + fraction;
-}
-
-}  // namespace
-
 std::string transaction_json(const proxy::TransactionRecords::View& record) {
     JsonWriter out;
     out.open('{');

@@ -68,8 +68,8 @@ constexpr std::array<std::string_view, 2> kClasses = {"fast", "slow"};
 constexpr std::array<std::string_view, 2> kScopes = {"upstream", "client"};
 constexpr std::array<std::string_view, 4> kWriteOutcomes = {"accepted", "rejected", "unknown",
                                                             "pending"};
-constexpr std::array<std::string_view, 5> kDisagreements = {"lag", "reorg", "wrong_network",
-                                                            "transaction_hash", "other"};
+constexpr std::array<std::string_view, 7> kDisagreements = {
+    "lag", "reorg", "regression", "implausible_head", "wrong_network", "transaction_hash", "other"};
 // Whom the calls of an open gateway are counted for.
 constexpr std::string_view kAnyone = "anonymous";
 

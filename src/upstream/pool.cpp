@@ -85,7 +85,7 @@ void Pool::report(const AttemptReport& report) {
 
 void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
-    impl_->view.observe_chain_id(upstream, chain_id);
+    impl_->view.observe_chain_id(upstream, chain_id, now);
     impl_->members[upstream].health.on_probe_success(now);
     impl_->refresh(now);
 }
@@ -109,7 +109,65 @@ void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdi
     impl_->refresh(now);
 }
 
+void Pool::observe_wrong_checkpoint(UpstreamIndex upstream, const chain::BlockId& block,
+                                    core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->view.observe_wrong_checkpoint(upstream, block, now);
+    impl_->refresh(now);
+}
+
+void Pool::observe_reach(UpstreamIndex upstream, std::uint64_t number, core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->view.observe_reach(upstream, number, now);
+    impl_->publish(now);
+}
+
+void Pool::drain(UpstreamIndex upstream, core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->members[upstream].drained = true;
+    impl_->refresh(now);
+}
+
+void Pool::resume(UpstreamIndex upstream, core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->members[upstream].drained = false;
+    impl_->refresh(now);
+}
+
+std::vector<chain::Disagreement> Pool::disagreements() const {
+    const std::lock_guard lock(impl_->mutex);
+    const auto& kept = impl_->view.evidence().kept();
+    return {kept.begin(), kept.end()};
+}
+
+void Pool::note(chain::Disagreement disagreement) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->view.note(std::move(disagreement));
+}
+
+void Pool::on_disagreement(Listener listener) { impl_->listener = std::move(listener); }
+
+// Not under the lock: who listens may take its time.
+void Pool::Impl::tell_disagreements() {
+    std::vector<chain::Disagreement> news;
+    {
+        const std::lock_guard lock(mutex);
+        for (const chain::Disagreement& each : view.evidence().kept()) {
+            if (each.serial > told) {
+                told = each.serial;
+                news.push_back(each);
+            }
+        }
+    }
+    for (const chain::Disagreement& each : news) {
+        if (listener) {
+            listener(each);
+        }
+    }
+}
+
 core::TimePoint Pool::tick(core::TimePoint now) {
+    impl_->tell_disagreements();
     const std::lock_guard lock(impl_->mutex);
     impl_->refresh(now);
     core::TimePoint next = now + std::chrono::seconds(1);

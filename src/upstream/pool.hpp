@@ -3,6 +3,7 @@
 // function may be called from any thread.
 #pragma once
 
+#include "chain/evidence.hpp"
 #include "chain/observation.hpp"
 #include "config/config.hpp"
 #include "core/published.hpp"
@@ -172,6 +173,24 @@ class Pool {
     void observe_head(routing::UpstreamIndex upstream, const chain::Observation& observation);
     void observe_failure(routing::UpstreamIndex upstream, const routing::Verdict& verdict,
                          core::TimePoint now);
+
+    // Its block at the checkpoint's height is another one: quarantine, whatever its chain id.
+    void observe_wrong_checkpoint(routing::UpstreamIndex upstream, const chain::BlockId& block,
+                                  core::TimePoint now);
+
+    // A client's answer showed that the upstream has this block.
+    void observe_reach(routing::UpstreamIndex upstream, std::uint64_t number, core::TimePoint now);
+
+    // An operator takes an upstream out, and lets it back: it gets no new call, what runs ends.
+    void drain(routing::UpstreamIndex upstream, core::TimePoint now);
+    void resume(routing::UpstreamIndex upstream, core::TimePoint now);
+
+    // Where upstreams contradicted each other or themselves, oldest first; bounded.
+    std::vector<chain::Disagreement> disagreements() const;
+    void note(chain::Disagreement disagreement);
+    // Called by tick() for each new one. Before any thread reports to the pool.
+    using Listener = std::function<void(const chain::Disagreement&)>;
+    void on_disagreement(Listener listener);
 
     // Something that changes with time alone (a cool-down's end, a circuit's half-opening) is due.
     // Returns when it next needs to be called.

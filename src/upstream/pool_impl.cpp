@@ -59,7 +59,9 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
     shown.trickle = condition.half_open || member.health.is_trickling(now);
     // With one upstream no head rule ever refuses a call.
     const bool head_needed = chain.upstreams.size() > 1;
-    if (identity == chain::Identity::wrong) {
+    if (member.drained) {
+        shown.state = UpstreamState::drained;
+    } else if (identity == chain::Identity::wrong) {
         shown.state = UpstreamState::wrong_chain;
     } else if (condition.auth_failed) {
         shown.state = UpstreamState::auth_failed;

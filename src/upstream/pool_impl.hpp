@@ -49,6 +49,7 @@ struct Pool::Impl {
         Shown shown;
         std::vector<double> costs;  // by the method's number
         std::uint64_t probe_units = 0;
+        bool drained = false;
 
         // Read without the lock.
         std::atomic<std::size_t> in_flight = 0;
@@ -89,6 +90,7 @@ struct Pool::Impl {
     void on_limit(Member& member, core::TimePoint sent_at, core::TimePoint now);
 
     // Not under the lock.
+    void tell_disagreements();
     void call_wake(std::optional<routing::UpstreamIndex> index);
 
     Pool& pool;
@@ -97,6 +99,8 @@ struct Pool::Impl {
     std::deque<Member> members;
     chain::ChainView view;
     FailureLog failures;
+    Listener listener;
+    std::uint64_t told = 0;  // disagreements, by their serial
     core::TimePoint next_scores{};
     core::Published<routing::RoutingSnapshot> published;
 

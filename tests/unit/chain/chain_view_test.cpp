@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <random>
+#include <set>
 #include <string>
 
 using namespace weir::chain;
@@ -17,7 +18,7 @@ struct Fixture {
     explicit Fixture(std::size_t upstreams, Duration block_time = 12s)
         : view(rules(upstreams, block_time)) {
         for (std::size_t i = 0; i < upstreams; ++i) {
-            view.observe_chain_id(i, 1);
+            view.observe_chain_id(i, 1, {});
         }
     }
 
@@ -49,18 +50,18 @@ TEST_CASE("an upstream is unknown, right or wrong by its chain id") {
     rules.chain_id = 5;
     ChainView view(rules);
     CHECK(view.identity(0) == Identity::unknown);
-    view.observe_chain_id(0, 5);
+    view.observe_chain_id(0, 5, {});
     CHECK(view.identity(0) == Identity::right);
-    view.observe_chain_id(0, 1);
+    view.observe_chain_id(0, 1, {});
     CHECK(view.identity(0) == Identity::wrong);
     CHECK(view.reported_chain_id(0) == 1U);
     for (const Identity after : {Identity::wrong, Identity::wrong, Identity::right}) {
-        view.observe_chain_id(0, 5);
+        view.observe_chain_id(0, 5, {});
         CHECK(view.identity(0) == after);
     }
     view.doubt_identity(0);
     CHECK(view.identity(0) == Identity::unknown);
-    view.observe_chain_id(0, 5);
+    view.observe_chain_id(0, 5, {});
     CHECK(view.identity(0) == Identity::right);
 }
 
@@ -68,12 +69,12 @@ TEST_CASE("a doubt does not wash a wrong chain clean") {
     ChainRules rules;
     rules.chain_id = 5;
     ChainView view(rules);
-    view.observe_chain_id(0, 1);
-    view.observe_chain_id(0, 5);
-    view.observe_chain_id(0, 5);
+    view.observe_chain_id(0, 1, {});
+    view.observe_chain_id(0, 5, {});
+    view.observe_chain_id(0, 5, {});
     view.doubt_identity(0);
     CHECK(view.identity(0) == Identity::wrong);
-    view.observe_chain_id(0, 5);
+    view.observe_chain_id(0, 5, {});
     CHECK(view.identity(0) == Identity::wrong);
 }
 
@@ -92,7 +93,7 @@ TEST_CASE("with three the head is the highest block that two reach") {
     f.head(0, 100);
     f.head(1, 101);
     f.head(2, 99);
-    CHECK(f.number() == 101);  // two had been seen when the second spoke: the higher one
+    CHECK(f.number() == 100);
     f.head(0, 102);
     f.head(1, 103);
     CHECK(f.number() == 102);
@@ -136,6 +137,83 @@ TEST_CASE("a lone far jump moves nobody") {
         f.head(0, 1005);
         CHECK(f.number() == 1005);
     }
+}
+
+TEST_CASE("an early lone head is provisional and dropped when others speak") {
+    for (const std::size_t upstreams : {2U, 3U}) {
+        Fixture f(upstreams);
+        f.head(0, 901'000);  // the liar answers in 5 ms
+        CHECK(f.number() == 901'000);
+        CHECK(f.view.is_provisional());
+        f.now += 500ms;
+        f.head(1, 1000);
+        CHECK(f.number() == 1000);
+        CHECK_FALSE(f.view.is_provisional());
+        CHECK(f.view.standing(0) == Standing::implausible);
+        CHECK(f.view.standing(1) == Standing::current);
+        for (int i = 0; i < 10; ++i) {
+            f.now += 12s;
+            f.head(0, 901'001 + static_cast<std::uint64_t>(i));
+            for (std::size_t honest = 1; honest < upstreams; ++honest) {
+                f.head(honest, 1001 + static_cast<std::uint64_t>(i));
+            }
+            CHECK(f.number() == 1001 + static_cast<std::uint64_t>(i));
+        }
+    }
+}
+
+TEST_CASE(
+    "a liar whose timestamps fit its numbers is not taken for a node ahead of one that syncs") {
+    Fixture f(3);
+    Observation liar;
+    liar.at = f.now;
+    liar.wall = 1'700'000'000;
+    liar.latest = {901'000, "0xa"};
+    liar.timestamp = 901'000 * 12;  // as a chain of its own would have them, from 1970 on
+    Observation honest = liar;
+    honest.latest = {1000, "0xb"};
+    honest.timestamp = 1000 * 12;
+    f.view.observe_head(0, liar);
+    f.view.observe_head(1, honest);
+    CHECK(f.number() == 1000);
+    f.view.observe_head(2, honest);
+    CHECK(f.number() == 1000);
+}
+
+TEST_CASE("with three the head drops to what two reach, however it was before") {
+    Fixture f(3);
+    f.head(0, 1000);
+    f.head(1, 1050);  // plausible while two have spoken
+    CHECK(f.number() == 1050);
+    CHECK_FALSE(f.view.is_provisional());
+    f.head(2, 1000);
+    CHECK(f.number() == 1000);
+    CHECK(f.view.standing(0) == Standing::current);
+    CHECK(f.view.standing(2) == Standing::current);
+    CHECK(f.view.fall_backs() == 0);
+}
+
+TEST_CASE("a liar that returns when the others are away holds the head no longer than they are") {
+    Fixture f(3);
+    for (std::size_t i = 0; i < 3; ++i) {
+        f.head(i, 1000);
+    }
+    f.head(2, 901'000);
+    f.view.set_counted(0, false, f.now);
+    f.view.set_counted(1, false, f.now);
+    CHECK(f.number() == 1000);
+    f.now += 59s;
+    f.head(2, 901'004);
+    CHECK(f.number() == 1000);
+    f.now += 2s;
+    f.head(2, 901'005);
+    CHECK(f.number() == 901'005);  // nobody denies it
+    CHECK(f.view.is_provisional());
+    f.view.set_counted(0, true, f.now);
+    CHECK(f.number() == 1000);
+    f.head(0, 1005);
+    CHECK(f.number() == 1005);
+    CHECK_FALSE(f.view.is_provisional());
 }
 
 TEST_CASE("a node that still syncs does not hold the chain back") {
@@ -251,7 +329,7 @@ TEST_CASE("the block time is learned from timestamps") {
         ChainRules rules;
         rules.chain_id = 1;
         ChainView view(rules);
-        view.observe_chain_id(0, 1);
+        view.observe_chain_id(0, 1, {});
         CHECK(view.block_time() == Duration(12s));
         Observation observation;
         observation.timestamp = 1'700'000'000;
@@ -289,6 +367,89 @@ TEST_CASE("over random observations the head is somebody's, and two of three car
             CHECK(f.number() <= truth);
             CHECK(f.view.standing(0) == Standing::current);
             CHECK(f.view.standing(1) == Standing::current);
+        }
+    }
+}
+
+TEST_CASE("over random streams no minority of one moves the head, whatever the order of speaking") {
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t upstreams = 3 + random() % 3;
+        const std::size_t liar = random() % upstreams;
+        Fixture f(upstreams);
+        std::uint64_t truth = 100'000;
+        std::set<std::size_t> spoken;
+        std::set<std::size_t> ill;
+        for (int step = 0; step < 60; ++step) {
+            f.now += std::chrono::milliseconds(random() % 4000);
+            truth += random() % 3 == 0 ? 1 : 0;
+            const std::size_t who = random() % upstreams;
+            if (random() % 10 == 0) {
+                const bool counts = random() % 3 != 0;
+                f.view.set_counted(who, counts, f.now);
+                if (!counts) {
+                    ill.insert(who);
+                } else {
+                    ill.erase(who);
+                }
+                spoken.clear();  // who counts is another set now
+                continue;
+            }
+            f.head(who, who == liar ? truth + random() % 2'000'000 : truth - random() % 2);
+            if (who != liar && !ill.contains(who)) {
+                spoken.insert(who);
+            }
+            if (spoken.size() >= 2) {
+                CHECK(f.number() <= truth);
+                CHECK(f.number() + 30 >= truth);
+            }
+        }
+    }
+}
+
+TEST_CASE("over random streams the view keeps its own rules") {
+    std::mt19937_64 random(13);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t upstreams = 1 + random() % 5;
+        Fixture f(upstreams, random() % 2 == 0 ? 12s : 250ms);
+        std::uint64_t fall_backs = 0;
+        for (int step = 0; step < 80; ++step) {
+            f.now += std::chrono::milliseconds(random() % 20'000);
+            const std::size_t who = random() % upstreams;
+            const std::uint64_t before = f.number();
+            const std::uint64_t fell_before = fall_backs;
+            const bool carried = f.view.is_corroborated();
+            switch (random() % 6) {
+                case 0:
+                    f.view.set_counted(who, random() % 2 == 0, f.now);
+                    break;
+                case 1:
+                    f.view.observe_chain_id(who, random() % 4 == 0 ? 2 : 1, f.now);
+                    break;
+                case 2:
+                    f.view.refresh(f.now);
+                    break;
+                default:
+                    f.head(who, random() % 3 == 0 ? random() % 1'000'000 : 1000 + random() % 100,
+                           random() % 5 == 0 ? "x" : "");
+            }
+            CHECK(f.view.fall_backs() >= fall_backs);
+            fall_backs = f.view.fall_backs();
+            if (f.view.head()) {
+                CHECK(f.view.highest_plausible(f.now) >= f.number());
+                // A head that two reached goes back by a fall-back only.
+                CHECK((f.number() >= before || !carried || fall_backs > fell_before));
+            }
+            CHECK(f.view.evidence().kept().size() <= Evidence::kKept);
+            for (std::size_t i = 0; i < upstreams; ++i) {
+                if (!f.view.latest(i)) {
+                    CHECK(f.view.standing(i) == Standing::unknown);
+                } else if (upstreams == 1) {
+                    CHECK(f.view.standing(i) == Standing::current);
+                } else if (f.view.standing(i) == Standing::lagging) {
+                    CHECK(f.view.lag(i) > f.view.tolerated_lag());
+                }
+            }
         }
     }
 }

@@ -22,8 +22,18 @@ class Source final : public AdminSource {
         return hash == "0xab" ? std::optional<std::string>(R"({"hash":"0xab"})") : std::nullopt;
     }
     std::string observations_json() override { return R"({"observations":[]})"; }
+    std::string disagreements_json() override { return R"({"disagreements":[]})"; }
+    std::optional<std::string> set_service(std::string_view chain, std::string_view upstream,
+                                           Service service) override {
+        if (chain != "ethereum" || upstream != "infura") {
+            return std::nullopt;
+        }
+        drained = service == Service::drain;
+        return "{}";
+    }
 
     bool is_ready = true;
+    bool drained = false;
 };
 
 int status_of(const Decision& decision) {
@@ -62,6 +72,8 @@ TEST_CASE("admin pages and who sees them") {
     const Case cases[] = {
         {"", Reach::loopback, "/livez", "", 200},
         {"", Reach::loopback, "/api/status", "", 200},
+        {"", Reach::loopback, "/api/disagreements", "", 200},
+        {"", Reach::network, "/api/disagreements", "", 401},
         {"", Reach::loopback, "/api/elsewhere", "", 404},
         {"", Reach::loopback, "/", "", 404},
         {"", Reach::network, "/livez", "", 200},
@@ -131,4 +143,45 @@ TEST_CASE("admin pages are only read") {
     RequestHead head = get("/metrics");
     head.method = Method::head;
     CHECK(status_of(site.decide(head, {})) == 200);
+}
+
+TEST_CASE("an operator drains and resumes an upstream; nobody else's page can") {
+    Source source;
+    AdminSite site(core::Secret(), Reach::loopback, source);
+    RequestHead head;
+    head.method = Method::post;
+    head.path = "/api/upstreams/ethereum/infura/drain";
+    head.content_type = "application/json";
+    CHECK(status_of(site.decide(head, {})) == 200);
+    CHECK(source.drained);
+    head.path = "/api/upstreams/ethereum/infura/resume";
+    CHECK(status_of(site.decide(head, {})) == 200);
+    CHECK_FALSE(source.drained);
+
+    head.path = "/api/upstreams/ethereum/infura/drain";
+    RequestHead foreign = head;
+    foreign.origin = "http://localhost:3000";
+    CHECK(status_of(site.decide(foreign, {})) == 403);
+    RequestHead form = head;
+    form.content_type = "text/plain";
+    CHECK(status_of(site.decide(form, {})) == 415);
+    form.content_type.reset();
+    CHECK(status_of(site.decide(form, {})) == 415);
+    RequestHead read = head;
+    read.method = Method::get;
+    const Decision refused = site.decide(read, {});
+    CHECK(status_of(refused) == 405);
+    CHECK(headers_of(refused).find("Allow: POST") != std::string::npos);
+    for (const char* path :
+         {"/api/upstreams/ethereum/other/drain", "/api/upstreams/x/infura/drain",
+          "/api/upstreams/ethereum/infura/stop", "/api/upstreams/drain", "/api/upstreams//drain"}) {
+        head.path = path;
+        CHECK(status_of(site.decide(head, {})) == 404);
+    }
+    CHECK_FALSE(source.drained);
+
+    AdminSite shown(core::Secret(), Reach::network, source);
+    head.path = "/api/upstreams/ethereum/infura/drain";
+    CHECK(status_of(shown.decide(head, {})) == 401);
+    CHECK_FALSE(source.drained);
 }

@@ -1,0 +1,85 @@
+// Where upstreams contradicted each other or themselves: which of them, which block, when, and what
+// it looks like. Bounded; nothing is decided here. Pure.
+#pragma once
+
+#include "chain/observation.hpp"
+#include "core/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::chain {
+
+enum class DisagreementKind : std::uint8_t {
+    lag,               // behind by more than is tolerated
+    reorg,             // another hash for a height, as when blocks are replaced
+    regression,        // its own head stepped back farther than a cluster's noise
+    implausible_head,  // so far ahead of everybody that it is not believed
+    wrong_network,  // another chain id, another checkpoint, or other hashes at height after height
+    transaction_hash,  // another hash for a transaction than its bytes have
+};
+std::string_view to_string(DisagreementKind kind);
+
+struct Disagreement {
+    DisagreementKind kind = DisagreementKind::reorg;
+    std::size_t upstream = 0;
+    BlockId block;                     // as it said
+    std::optional<std::size_t> other;  // who said otherwise; nothing: itself, earlier
+    std::string other_hash;            // what was said otherwise; may be empty
+    std::string detail;                // for people
+    core::TimePoint at;
+    std::uint64_t serial = 0;  // counts all that were ever noted, from 1
+};
+
+class Evidence {
+  public:
+    static constexpr std::size_t kKept = 256;
+
+    // A cluster steps back by so much without meaning anything by it.
+    static constexpr std::uint64_t kNoise = 3;
+
+    // Other hashes at so many heights in a row are no reorganisation any more.
+    static constexpr unsigned kHeightsApart = 3;
+
+    explicit Evidence(std::size_t upstreams) : voices_(upstreams) {}
+
+    // A head, before or after it has been believed.
+    void on_head(std::size_t upstream, const Observation& observation);
+
+    // Noted once until the upstream is well again.
+    void on_lag(std::size_t upstream, std::uint64_t blocks, const Observation& latest);
+    void on_implausible(std::size_t upstream, const Observation& latest);
+    void on_well(std::size_t upstream);
+
+    void note(Disagreement disagreement);
+
+    const std::deque<Disagreement>& kept() const { return kept_; }  // oldest first
+
+  private:
+    // What one upstream said last, newest last; each keeps its own, so that none can push out
+    // what another one said.
+    struct Voice {
+        std::deque<BlockId> claims;
+        unsigned apart = 0;  // heights in a row at which nobody agreed and somebody disagreed
+        std::uint64_t apart_at = 0;
+        std::optional<DisagreementKind> ill;
+    };
+    static constexpr std::size_t kClaims = 64;
+
+    static const BlockId* claim_of(const Voice& voice, std::uint64_t number);
+    bool replaces_own(std::size_t upstream, const BlockId& block, const Observation& observation);
+    void compare(std::size_t upstream, const Observation& observation, bool replaced);
+    static void keep(Voice& voice, const BlockId& block);
+    bool falls_ill(std::size_t upstream, DisagreementKind kind);
+
+    std::vector<Voice> voices_;
+    std::deque<Disagreement> kept_;
+    std::uint64_t noted_ = 0;
+};
+
+}  // namespace weir::chain
