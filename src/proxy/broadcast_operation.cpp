@@ -215,6 +215,10 @@ runtime::Task<Answer> judge_error(Broadcast& own, routing::UpstreamIndex upstrea
             Answer answer = co_await found_out(own, std::move(lookup));
             co_return answer;
         }
+        if (lookup.found == Lookup::Found::no_answer && !lookup.cannot_tell) {
+            own.diary.settle(nobody_knows());
+            co_return unknown_outcome(own);
+        }
         const bool explained = explains_refusal(cause) && lookup.found == Lookup::Found::no;
         outcome = explained ? WriteOutcome::rejected : WriteOutcome::unknown;
     }

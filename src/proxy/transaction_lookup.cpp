@@ -5,6 +5,7 @@
 #include "proxy/attempt.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
+#include "upstream/place_in_queue.hpp"
 
 #include <algorithm>
 #include <list>
@@ -18,10 +19,45 @@ constexpr core::Duration kFirstPause = std::chrono::milliseconds(100);
 constexpr core::Duration kLongestPause = std::chrono::seconds(1);
 constexpr core::Duration kLastLook = std::chrono::milliseconds(250);  // what it may take
 
-bool may_be_asked(const routing::UpstreamView& upstream) {
-    return upstream.state == routing::UpstreamState::fit ||
-           upstream.state == routing::UpstreamState::lagging;
+// Even where a circuit is open: the upstream that has just lost a reply is the one that may know.
+bool may_be_asked(const routing::UpstreamView& upstream, core::TimePoint now) {
+    using enum routing::UpstreamState;
+    switch (upstream.state) {
+        case fit:
+        case lagging:
+        case circuit_open:
+            return upstream.identified;
+        case cooling_down:
+            return upstream.identified && upstream.available_at <= now;
+        default:
+            return false;
+    }
 }
+
+// It will never tell.
+bool lacks_lookups(routing::Cause cause) {
+    return cause == routing::Cause::method_unsupported ||
+           cause == routing::Cause::plan_lacks_method;
+}
+
+// Who asks one upstream; what it waits for can be ended.
+struct Searcher {
+    Searcher(routing::UpstreamIndex index, boost::asio::io_context& io)
+        : upstream(index), ended(io) {}
+
+    const routing::UpstreamIndex upstream;
+    upstream::Cancellation attempt;
+    upstream::PlaceInQueue* place = nullptr;
+    runtime::Event ended;  // of the search
+
+    void stop() {
+        attempt.cancel();
+        ended.set();
+        if (place != nullptr) {
+            place->leave();
+        }
+    }
+};
 
 // What the searchers of all upstreams share.
 struct Search {
@@ -32,16 +68,19 @@ struct Search {
     std::string_view hash_member;
     std::size_t unasked;  // upstreams whose first look has not ended
     Lookup lookup;
-    routing::Tried denied;  // who said that it does not know it
+    routing::Tried denied;  // who said that it does not know it, or cannot tell
     bool over = false;
-    std::list<upstream::Cancellation> running;
-    std::list<runtime::Event> pauses;
+    std::list<Searcher> searchers;
 
     Heard take(routing::UpstreamIndex upstream, const Judged& judged);
     void end_if_settled();
 };
 
 Heard Search::take(routing::UpstreamIndex upstream, const Judged& judged) {
+    if (judged.answer && lacks_lookups(judged.verdict.cause)) {
+        lookup.cannot_tell = true;
+        denied.set(upstream);
+    }
     if (!judged.answer || judged.answer->kind() != Answer::Kind::result) {
         return Heard::nothing;
     }
@@ -67,33 +106,49 @@ void Search::end_if_settled() {
         return;
     }
     over = true;
-    for (upstream::Cancellation& attempt : running) {
-        attempt.cancel();
-    }
-    for (runtime::Event& pause : pauses) {
-        pause.set();
+    for (Searcher& searcher : searchers) {
+        searcher.stop();
     }
 }
 
-runtime::Task<> look_once(Search& search, routing::UpstreamIndex upstream,
-                          upstream::Cancellation& cancellation) {
-    const auto pool = search.chain.pool.snapshots().get();
-    if (!may_be_asked(pool->upstreams[upstream])) {
-        co_return;
-    }
+// The right to ask, at once or in turn; nothing if there is none in time.
+runtime::Task<std::optional<upstream::Permit>> permit_for(Search& search, Searcher& searcher) {
+    upstream::Pool& pool = search.chain.pool;
     const core::TimePoint now = search.services.worker.clock.now();
-    std::optional<upstream::Permit> permit =
-        search.chain.pool.admit(upstream, *search.plan.traits, now).permit;
-    if (!permit) {
+    const auto snapshot = pool.snapshots().get();
+    if (!may_be_asked(snapshot->upstreams[searcher.upstream], now)) {
+        co_return std::nullopt;
+    }
+    upstream::Admission admission = pool.admit(searcher.upstream, *search.plan.traits, now);
+    if (admission.permit || admission.obstacle == upstream::Obstacle::unfit) {
+        co_return std::move(admission.permit);
+    }
+    const upstream::Turn turn{.among = routing::Tried().set(searcher.upstream),
+                              .traits = search.plan.traits};
+    upstream::PlaceInQueue place(search.services.worker, pool, turn);
+    searcher.place = &place;
+    upstream::Waited waited = co_await place.wait(search.question.times.deadline);
+    searcher.place = nullptr;
+    if (!waited.granted) {
+        co_return std::nullopt;
+    }
+    co_return std::move(waited.granted->permit);
+}
+
+runtime::Task<> look_once(Search& search, Searcher& searcher) {
+    std::optional<upstream::Permit> permit = co_await permit_for(search, searcher);
+    if (!permit || search.over) {
         co_return;
     }
+    const routing::UpstreamIndex upstream = searcher.upstream;
+    const core::TimePoint now = search.services.worker.clock.now();
     const AttemptOptions options{.upstream = upstream,
                                  .now = now,
                                  .deadline = std::min(search.question.times.deadline,
                                                       now + search.chain.config.timeouts.attempt),
                                  .connection = upstream::Connection::pooled,
                                  .long_replies = LongReplies::buffer,
-                                 .cancellation = &cancellation,
+                                 .cancellation = &searcher.attempt,
                                  .params = search.plan.call->params};
     ++search.lookup.attempts;
     Judged judged = co_await send_call(search.services, search.chain, search.plan, options);
@@ -108,23 +163,20 @@ runtime::Task<> look_once(Search& search, routing::UpstreamIndex upstream,
     }
 }
 
-runtime::Task<> look_again_and_again(Search& search, routing::UpstreamIndex upstream) {
-    runtime::Worker& worker = search.services.worker;
-    upstream::Cancellation& cancellation = search.running.emplace_back();
-    runtime::Event& ended = search.pauses.emplace_back(worker.io);
+runtime::Task<> look_again_and_again(Search& search, Searcher& searcher) {
+    const runtime::Clock& clock = search.services.worker.clock;
+    const core::TimePoint until = search.question.times.until;
     bool first = true;
-    for (core::Duration pause = kFirstPause;; pause = std::min(2 * pause, kLongestPause)) {
-        if (search.over) {
-            co_return;
-        }
-        co_await look_once(search, upstream, cancellation);
+    for (core::Duration pause = kFirstPause; !search.over;
+         pause = std::min(2 * pause, kLongestPause)) {
+        co_await look_once(search, searcher);
         search.unasked -= std::exchange(first, false) ? 1U : 0U;
         search.end_if_settled();
-        const core::TimePoint now = worker.clock.now();
-        if (search.over || now >= search.question.times.until) {
+        const core::TimePoint now = clock.now();
+        if (search.over || now >= until) {
             co_return;
         }
-        co_await ended.wait_until(std::min(now + pause, search.question.times.until));
+        co_await searcher.ended.wait_until(std::min(now + pause, until));
     }
 }
 
@@ -158,11 +210,11 @@ runtime::Task<Lookup> look_up(Services& services, ChainContext& chain, Question 
                   .lookup = {},
                   .denied = {},
                   .over = false,
-                  .running = {},
-                  .pauses = {}};
+                  .searchers = {}};
     runtime::TaskGroup group(services.worker.io);
     for (routing::UpstreamIndex i = 0; i < upstreams; ++i) {
-        group.spawn(look_again_and_again(search, i));
+        Searcher& searcher = search.searchers.emplace_back(i, services.worker.io);
+        group.spawn(look_again_and_again(search, searcher));
     }
     co_await group.join();
     co_return std::move(search.lookup);

@@ -22,7 +22,8 @@ struct Lookup {
     } found = Found::no_answer;
     std::optional<routing::UpstreamIndex> upstream;  // who knows it
     std::string value;                               // raw JSON of what it said
-    unsigned attempts = 0;                           // messages sent
+    bool cannot_tell = false;  // an upstream that was asked has no such method
+    unsigned attempts = 0;     // messages sent
 };
 
 // What one look at one upstream brought.
@@ -49,8 +50,8 @@ struct Question {
     const std::string& hash;
     enum class For : std::uint8_t { transaction, receipt } what;
     LookupTimes times;
-    // Once everybody was asked, the word of one of these that it does not know the transaction ends
-    // the search; else it goes on until its time is over.
+    // Once everybody was asked, the word of one of these that it does not know the transaction, or
+    // cannot tell, ends the search; else it goes on until its time is over.
     routing::Tried settled_by;
     LookupListener* listener = nullptr;
 };

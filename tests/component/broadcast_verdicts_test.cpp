@@ -114,11 +114,29 @@ TEST_CASE("the word that ends a lookup is that of the upstream that refused") {
     CHECK(f.ask(broadcast()).body == hash_answer());
 }
 
-TEST_CASE("an error that leaves it open and a lookup that nobody answers: unknown on record") {
+TEST_CASE("an error that leaves it open and a lookup that nobody answers: unknown") {
     Quick f(1);
     f.transport.on(0, script(rpc_error(-32000, "nonce too low"), lost()));
-    CHECK(f.ask(broadcast()).body.find("nonce too low") != std::string::npos);
+    CHECK(has_type(f.ask(broadcast()).body, "broadcast_unknown"));
     CHECK(outcome(f) == WriteOutcome::unknown);
+    Quick g(1);
+    g.transport.on(0, script(rpc_error(-32000, "nonce too low"),
+                             rpc_error(-32601, "the method does not exist/is not available")));
+    CHECK(g.ask(broadcast()).body.find("nonce too low") != std::string::npos);
+    CHECK(outcome(g) == WriteOutcome::unknown);
+    CHECK(g.transport.sent.size() == 2);
+}
+
+TEST_CASE("an upstream that lost a reply is asked although it is thought ill") {
+    Quick f(1);
+    for (int i = 0; i < 20; ++i) {  // opens its circuit
+        f.transport.on(0, lost());
+        f.ask(call("1", "x_write", "[" + std::to_string(i) + "]"));
+    }
+    REQUIRE(f.pools[0]->snapshots().get()->upstreams[0].state ==
+            routing::UpstreamState::circuit_open);
+    f.transport.on(0, script(lost(), known()));
+    CHECK(f.ask(broadcast()).body == hash_answer());
 }
 
 TEST_CASE("it is looked for until the very end of its time") {

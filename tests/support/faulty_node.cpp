@@ -5,9 +5,6 @@
 #include <utility>
 
 namespace weir::test {
-namespace {
-
-// The result of what a gateway asks of every node; empty for any other method.
 std::string probe_result(const std::string& method) {
     if (method == "eth_chainId") {
         return R"("0x1")";
@@ -22,8 +19,6 @@ std::string probe_result(const std::string& method) {
     return R"({"number":"0x3e8","hash":"0x)" + hash + R"(","parentHash":"0x)" + hash +
            R"(","timestamp":"0x65000000","transactions":[]})";
 }
-
-}  // namespace
 
 FaultyNode::FaultyNode(Script script, const Certificate* certificate)
     : script_(std::move(script)),

@@ -38,6 +38,9 @@ class FaultyNode {
     ScriptedPeer peer_;
 };
 
+// The result of what a gateway asks of every node by itself; empty for any other method.
+std::string probe_result(const std::string& method);
+
 // `{"jsonrpc":"2.0","id":ID,"result":RESULT}`
 std::string result_reply(const std::string& id, const std::string& result);
 

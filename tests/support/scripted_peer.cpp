@@ -151,6 +151,10 @@ void PeerConnection::cut() {
 void PeerConnection::reset() {
     const linger at_once = {1, 0};
     setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    close();
+}
+
+void PeerConnection::close() {
     ::close(socket_);
     socket_ = -1;
 }
@@ -179,8 +183,8 @@ ScriptedPeer::~ScriptedPeer() {
     shutdown(listener_, SHUT_RDWR);  // wakes accept()
     acceptor_.join();
     ::close(listener_);
-    for (std::thread& script : scripts_) {
-        script.join();
+    for (Running& script : scripts_) {
+        script.thread.join();
     }
     SSL_CTX_free(tls_);
 }
@@ -191,12 +195,22 @@ void ScriptedPeer::accept_all() {
         if (socket < 0) {
             continue;
         }
-        const int number = connections_++;
-        scripts_.emplace_back([this, socket, number] {
-            PeerConnection connection(socket, tls_);
-            if (tls_ == nullptr || !handshake_ || connection.accept_tls()) {
-                script_(connection, number);
+        scripts_.remove_if([](Running& script) {
+            if (script.ended) {
+                script.thread.join();
             }
+            return !script.thread.joinable();
+        });
+        const int number = connections_++;
+        Running& running = scripts_.emplace_back();
+        running.thread = std::thread([this, socket, number, &running] {
+            {
+                PeerConnection connection(socket, tls_);
+                if (tls_ == nullptr || !handshake_ || connection.accept_tls()) {
+                    script_(connection, number);
+                }
+            }
+            running.ended = true;
         });
     }
 }

@@ -45,6 +45,8 @@ class PeerConnection {
     void finish();  // FIN; with TLS close_notify first. Returns when it has arrived.
     void cut();     // FIN without TLS's goodbye. Returns when it has arrived.
     void reset();   // RST
+    void close();   // without waiting for anything
+    bool is_open() const { return socket_ >= 0; }
 
     // Waits until the other side has closed.
     void wait_closed();
@@ -80,7 +82,11 @@ class ScriptedPeer {
     std::uint16_t port_ = 0;
     std::atomic<int> connections_ = 0;
     std::atomic<bool> stopping_ = false;
-    std::list<std::thread> scripts_;
+    struct Running {
+        std::atomic<bool> ended = false;
+        std::thread thread;
+    };
+    std::list<Running> scripts_;
     std::thread acceptor_;
 };
 
