@@ -57,6 +57,11 @@ run_e2e_tests() {
     WEIR_BIN="$PWD/build/$1/weir" node --test "${flags[@]}" tests/e2e/*.test.mjs
 }
 
+# What a test does with few writes, with many.
+run_fault_tally() {
+    WEIR_FAULT_WRITES=${FAULT_WRITES:-10000} build/release/tests/integration '[tally]'
+}
+
 # Runs every fuzzer for FUZZ_SECONDS on its corpus; new inputs and crashes stay under build/fuzz/runs.
 run_fuzzers() {
     local fuzzer name
