@@ -33,7 +33,7 @@ bool is_turned_away(Cause cause) {
 }
 
 std::string_view receiver_of(const WriteRequest& request) {
-    return request.only ? "the upstream that this call is bound to" : "the write upstream";
+    return request.only ? "the filter's upstream" : "the write upstream";
 }
 
 GatewayError outcome_unknown(const CallPlan& plan, const config::Chain& chain) {
