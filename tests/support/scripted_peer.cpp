@@ -195,12 +195,14 @@ void ScriptedPeer::accept_all() {
         if (socket < 0) {
             continue;
         }
-        scripts_.remove_if([](Running& script) {
-            if (script.ended) {
-                script.thread.join();
+        for (auto each = scripts_.begin(); each != scripts_.end();) {
+            if (each->ended) {
+                each->thread.join();
+                each = scripts_.erase(each);
+            } else {
+                ++each;
             }
-            return !script.thread.joinable();
-        });
+        }
         const int number = connections_++;
         Running& running = scripts_.emplace_back();
         running.thread = std::thread([this, socket, number, &running] {
