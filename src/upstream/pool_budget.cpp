@@ -226,6 +226,7 @@ void Pool::observe_wall_clock(core::WallTime wall, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     for (Impl::Member& member : impl_->members) {
         member.budget.on_wall_clock(wall, now);
+        member.health.set_renewal(now + routing::until_renewal(wall));
     }
 }
 
