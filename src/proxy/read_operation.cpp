@@ -78,6 +78,9 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
             operation.answer_->attempts = operation.attempts_;
             co_return std::move(*operation.answer_);
         }
+        if (operation.retries_spent_) {
+            co_return operation.give_up(services.worker.clock.now());
+        }
         const core::TimePoint now = services.worker.clock.now();
         const core::TimePoint resume =
             now + pause_after(operation.attempts_, services.worker.random.next());
@@ -139,9 +142,19 @@ runtime::Task<> ReadOperation::run_attempts() {
         if (now >= deadline_) {
             break;
         }
+        const bool retry = is_retry();
+        retries_spent_ = retry && !chain_.retries.has_one(now);
+        if (retries_spent_) {
+            break;
+        }
         std::optional<upstream::Granted> granted = admit(now);
         if (!granted) {
             break;
+        }
+        if (retry) {
+            chain_.retries.take(now);
+        } else if (attempts_ == 0) {
+            chain_.retries.note_call(now);
         }
         const routing::UpstreamIndex upstream = granted->upstream;
         tried_.set(upstream);
@@ -169,6 +182,13 @@ runtime::Task<> ReadOperation::run_attempts() {
             settle(upstream, std::move(judged));
         }
     }
+}
+
+// A further attempt because one failed or is late. Going on from a limit, or to somebody who has
+// the state or the method, multiplies no outage.
+bool ReadOperation::is_retry() const {
+    return attempts_ > 0 &&
+           (running_ != nullptr || (ending_.last_cause && is_passing(*ending_.last_cause)));
 }
 
 // The turn that was waited for, or a place at an upstream that has one.

@@ -49,6 +49,7 @@ struct Pool::Impl {
         Shown shown;
         std::vector<double> costs;  // by the method's number
         std::uint64_t probe_units = 0;
+        routing::Cause head_trouble = routing::Cause::answered;  // of the probes since its last head
 
         // Read without the lock.
         std::atomic<std::size_t> in_flight = 0;

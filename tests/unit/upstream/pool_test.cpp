@@ -102,6 +102,23 @@ std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint 
 
 }  // namespace
 
+TEST_CASE("a lone upstream that shows no head serves, and its reason says so") {
+    const core::TimePoint now{1h};
+    Pool pool(chain_of(1), now);
+    pool.observe_chain_id(0, kChainId, now);
+    const Verdict bad = {Disposition::try_another, Blame::upstream, Cause::bad_reply, {}};
+    pool.observe_failure(0, bad, now);
+    CHECK(pool.status(now)[0].state == UpstreamState::fit);
+    CHECK(pool.status(now)[0].reason.find("head is not known") != std::string::npos);
+    CHECK(pool.status(now)[0].reason.find("bad_reply") != std::string::npos);
+    CHECK(acquire(pool, 0, now).has_value());
+    chain::Observation observation;
+    observation.latest = {100, "0xaa"};
+    observation.at = now;
+    pool.observe_head(0, observation);
+    CHECK(pool.status(now)[0].reason.find("head is not known") == std::string::npos);
+}
+
 TEST_CASE("an upstream serves once its chain id and its head are known") {
     const core::TimePoint now{1h};
     Pool pool(chain_of(2), now);
