@@ -237,7 +237,8 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .latency = judged.latency,
                        .call_hash = call_hash,
                        .at = judged.at});
-    services.metrics.units(chain.index, upstream, chain.pool.units_of(upstream, *plan.traits));
+    services.metrics.units(chain.index, upstream,
+                           chain.pool.units_of(upstream, {*plan.traits, plan.call->method}));
     services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
                              judged.latency);
     if (verdict.blame == routing::Blame::upstream &&

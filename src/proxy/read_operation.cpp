@@ -129,7 +129,8 @@ runtime::Task<bool> ReadOperation::wait_for_turn() {
     if (limited_.none() || attempts_ >= chain_.config.reads.max_attempts || now >= deadline_) {
         co_return false;
     }
-    const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+    const upstream::Turn turn{
+        .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
     turn_ = co_await patience_.wait(turn, ending_);
     co_return turn_.has_value();
 }
@@ -198,7 +199,8 @@ std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
     }
     while (const std::optional<routing::UpstreamIndex> upstream = choose(now)) {
         tried_.set(*upstream);
-        upstream::Admission admission = chain_.pool.admit(*upstream, *plan_.traits, now);
+        upstream::Admission admission =
+            chain_.pool.admit(*upstream, {*plan_.traits, plan_.call->method}, now);
         if (admission.permit) {
             return upstream::Granted{*upstream, std::move(*admission.permit)};
         }
@@ -292,7 +294,8 @@ bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
 Answer ReadOperation::give_up(core::TimePoint now) {
     ending_.out_of_time = now >= deadline_;
     if (!ending_.available_at && limited_.any()) {
-        const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+        const upstream::Turn turn{
+            .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
         ending_.available_at = chain_.pool.outlook(turn, now).ready_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)

@@ -1,5 +1,7 @@
 #include "upstream/pool.hpp"
 
+#include "config/providers.hpp"
+#include "routing/provider_book.hpp"
 #include "support/catch.hpp"
 
 #include <chrono>
@@ -101,6 +103,24 @@ std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint 
 }
 
 }  // namespace
+
+TEST_CASE("methods that the table does not know cost what the profile's patterns say") {
+    const routing::ProviderBook providers(config::built_in_providers());
+    config::Chain chain = chain_of(1);
+    chain.upstreams[0].provider = "infura";
+    chain.upstreams[0].rate.units_per_second = 1000;
+    const core::TimePoint now{1h};
+    Pool pool(chain, now, providers);
+    pool.observe_chain_id(0, kChainId, now);
+    const routing::MethodTraits& unknown = routing::find_method("debug_newThing");
+    REQUIRE_FALSE(unknown.known());
+    CHECK(pool.units_of(0, {unknown, "debug_newThing"}) == 1000);
+    CHECK(pool.units_of(0, {routing::configured_read(), "trace_newThing"}) == 300);
+    CHECK(pool.units_of(0, {unknown, "linea_newThing"}) == 80);
+    CHECK(pool.units_of(0, routing::find_method("eth_call")) == 80);
+    CHECK(pool.admit(0, {unknown, "debug_newThing"}, now).permit.has_value());
+    CHECK(pool.admit(0, routing::find_method("eth_call"), now).obstacle == Obstacle::limit);
+}
 
 TEST_CASE("a lone upstream that shows no head serves, and its reason says so") {
     const core::TimePoint now{1h};
