@@ -112,16 +112,26 @@ Judged judge_failure(const Sending& sending, TransportFailure&& failure) {
 // What no rule knew is counted and kept, without secrets.
 void observe(const Services& services, const Sending& sending, const HttpReply& reply) {
     const config::Upstream& upstream = sending.chain.config.upstreams[sending.options.upstream];
-    routing::Shape shape = routing::shape_of(reply);
-    std::string scratch;
-    shape.wording = std::string(services.secrets.apply(shape.wording, scratch));
+    // Secrets first: what numbers and hex are replaced in is no longer found to be a piece of one.
+    const routing::Shape shape = routing::shape_of(reply, [&services](std::string_view text) {
+        std::string scratch;
+        return std::string(services.secrets.apply(text, scratch));
+    });
     services.metrics.unknown_shape();
-    services.observations.note({sending.chain.config.name, upstream.name, upstream.provider},
-                               std::move(shape), services.worker.clock.wall_now());
+    services.observations.note({sending.chain.config.name, upstream.name, upstream.provider}, shape,
+                               services.worker.clock.wall_now());
 }
 
 bool is_unknown(routing::Cause cause) {
     return cause == routing::Cause::unknown || cause == routing::Cause::bad_reply;
+}
+
+// An error has to be an object. One that is a bare text is passed for its words, if they tell what
+// the call came to.
+bool is_for_clients(const jsonrpc::Reply& reply, const routing::Verdict& verdict) {
+    return verdict.cause != routing::Cause::bad_reply &&
+           (jsonrpc::is_object(reply.error) ||
+            (jsonrpc::is_string(reply.error) && verdict.blame != routing::Blame::upstream));
 }
 
 Judged judge_whole(const Services& services, const Sending& sending,
@@ -135,7 +145,7 @@ Judged judge_whole(const Services& services, const Sending& sending,
     if (is_unknown(judged.verdict.cause)) {
         observe(services, sending, std::get<HttpReply>(outcome));
     }
-    if (own && judged.verdict.cause != routing::Cause::bad_reply) {
+    if (own && (!own->is_error() || is_for_clients(*own, judged.verdict))) {
         judged.answer =
             own->is_error()
                 ? passed_error(services.secrets, own->error, std::move(reply.body))
@@ -227,7 +237,8 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .latency = judged.latency,
                        .call_hash = call_hash,
                        .at = judged.at});
-    services.metrics.units(chain.index, upstream, chain.pool.units_of(upstream, *plan.traits));
+    services.metrics.units(chain.index, upstream,
+                           chain.pool.units_of(upstream, {*plan.traits, plan.call->method}));
     services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
                              judged.latency);
     if (verdict.blame == routing::Blame::upstream &&

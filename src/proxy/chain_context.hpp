@@ -4,6 +4,7 @@
 #include "config/config.hpp"
 #include "routing/policy.hpp"
 #include "routing/provider_book.hpp"
+#include "routing/retry_budget.hpp"
 #include "routing/snapshot.hpp"
 #include "upstream/pool.hpp"
 
@@ -32,6 +33,27 @@ class NetworkVersion {
     std::optional<std::string> value_;
 };
 
+// What reads may ask again, in all. Any thread.
+class SharedRetryBudget {
+  public:
+    void note_call(core::TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        budget_.note_call(now);
+    }
+    bool has_one(core::TimePoint now) const {
+        const std::lock_guard lock(mutex_);
+        return budget_.has_one(now);
+    }
+    void take(core::TimePoint now) {
+        const std::lock_guard lock(mutex_);
+        budget_.take(now);
+    }
+
+  private:
+    mutable std::mutex mutex_;
+    routing::RetryBudget budget_;
+};
+
 // One per chain, for all workers.
 struct ChainContext {
     // `providers` must outlive it.
@@ -54,6 +76,7 @@ struct ChainContext {
     const routing::MethodBook methods;
     std::vector<const routing::Profile*> profiles;  // by upstream
     NetworkVersion network_version;
+    SharedRetryBudget retries;
     // The upstream that takes this chain's writes and its reads of `pending`, while it is fit.
     std::atomic<std::size_t> write_upstream = routing::kMaxUpstreams;
 };

@@ -78,6 +78,9 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
             operation.answer_->attempts = operation.attempts_;
             co_return std::move(*operation.answer_);
         }
+        if (operation.retries_spent_) {
+            co_return operation.give_up(services.worker.clock.now());
+        }
         const core::TimePoint now = services.worker.clock.now();
         const core::TimePoint resume =
             now + pause_after(operation.attempts_, services.worker.random.next());
@@ -126,7 +129,8 @@ runtime::Task<bool> ReadOperation::wait_for_turn() {
     if (limited_.none() || attempts_ >= chain_.config.reads.max_attempts || now >= deadline_) {
         co_return false;
     }
-    const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+    const upstream::Turn turn{
+        .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
     turn_ = co_await patience_.wait(turn, ending_);
     co_return turn_.has_value();
 }
@@ -139,9 +143,19 @@ runtime::Task<> ReadOperation::run_attempts() {
         if (now >= deadline_) {
             break;
         }
+        const bool retry = is_retry();
+        retries_spent_ = retry && !chain_.retries.has_one(now);
+        if (retries_spent_) {
+            break;
+        }
         std::optional<upstream::Granted> granted = admit(now);
         if (!granted) {
             break;
+        }
+        if (retry) {
+            chain_.retries.take(now);
+        } else if (attempts_ == 0) {
+            chain_.retries.note_call(now);
         }
         const routing::UpstreamIndex upstream = granted->upstream;
         tried_.set(upstream);
@@ -171,6 +185,13 @@ runtime::Task<> ReadOperation::run_attempts() {
     }
 }
 
+// A further attempt because one failed or is late. Going on from a limit, or to somebody who has
+// the state or the method, multiplies no outage.
+bool ReadOperation::is_retry() const {
+    return attempts_ > 0 &&
+           (running_ != nullptr || (ending_.last_cause && is_passing(*ending_.last_cause)));
+}
+
 // The turn that was waited for, or a place at an upstream that has one.
 std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
     if (turn_) {
@@ -178,7 +199,8 @@ std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
     }
     while (const std::optional<routing::UpstreamIndex> upstream = choose(now)) {
         tried_.set(*upstream);
-        upstream::Admission admission = chain_.pool.admit(*upstream, *plan_.traits, now);
+        upstream::Admission admission =
+            chain_.pool.admit(*upstream, {*plan_.traits, plan_.call->method}, now);
         if (admission.permit) {
             return upstream::Granted{*upstream, std::move(*admission.permit)};
         }
@@ -272,7 +294,8 @@ bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
 Answer ReadOperation::give_up(core::TimePoint now) {
     ending_.out_of_time = now >= deadline_;
     if (!ending_.available_at && limited_.any()) {
-        const upstream::Turn turn{.among = limited_, .traits = plan_.traits};
+        const upstream::Turn turn{
+            .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
         ending_.available_at = chain_.pool.outlook(turn, now).ready_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)

@@ -45,6 +45,7 @@ class ReadOperation final : private ClientPresence::Listener {
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
     void settle_loser(const Running& running, Judged&& judged);
+    bool is_retry() const;
     void start_another();
     void cancel_others();
     bool may_pause_and_retry(core::TimePoint resume) const;
@@ -66,6 +67,7 @@ class ReadOperation final : private ClientPresence::Listener {
     Patience patience_;
     std::optional<upstream::Granted> turn_;  // waited for, not used yet
     unsigned attempts_ = 0;
+    bool retries_spent_ = false;    // nobody may be asked again for now
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;
     std::optional<Answer> answer_;

@@ -95,7 +95,8 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
         upstream::Permit permit;
         if (upstream) {
             tried.set(*upstream);
-            upstream::Admission admission = chain.pool.admit(*upstream, traits, now);
+            upstream::Admission admission =
+                chain.pool.admit(*upstream, {traits, request.plan.call->method}, now);
             if (!admission.permit) {
                 limited.set(*upstream, admission.obstacle != upstream::Obstacle::unfit);
                 ending.at_capacity = admission.obstacle == upstream::Obstacle::capacity;
@@ -108,7 +109,8 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                 break;
             }
             // Nothing has been sent yet that could be done twice.
-            const upstream::Turn turn{.among = limited, .traits = &traits};
+            const upstream::Turn turn{
+                .among = limited, .traits = &traits, .method = request.plan.call->method};
             std::optional<upstream::Granted> granted = co_await patience.wait(turn, ending);
             if (!granted) {
                 break;

@@ -156,16 +156,6 @@ void judge_size(Verdict& verdict, const CallSent& call) {
     }
 }
 
-Verdict judge_error_reply(const Profile& profile, const CallSent& call, const HttpReply& reply) {
-    const Complaint complaint = read_complaint(reply.reply->error);
-    const Inquiry inquiry(profile, call, reply.head, reply.head.status);
-    const std::optional<Cause> cause = inquiry.cause_of(complaint, Medium::json);
-    Verdict verdict = verdict_of(call.traits, cause.value_or(Cause::unknown), Source::error_object);
-    judge_size(verdict, call);
-    add_wait(verdict, profile, reply.head, complaint);
-    return verdict;
-}
-
 Verdict judge_noise(const Profile& profile, const CallSent& call, const HttpReply& reply) {
     const bool page = is_page(reply.body);
     const Complaint complaint = read_stray_complaint(reply.body);
@@ -181,6 +171,19 @@ Verdict judge_noise(const Profile& profile, const CallSent& call, const HttpRepl
     if (reply.head.status == 413 && verdict.cause == Cause::bad_reply) {
         verdict.blame = Blame::client;  // the request was too long for this upstream
     }
+    add_wait(verdict, profile, reply.head, complaint);
+    return verdict;
+}
+
+Verdict judge_error_reply(const Profile& profile, const CallSent& call, const HttpReply& reply) {
+    const Complaint complaint = read_complaint(reply.reply->error);
+    const Inquiry inquiry(profile, call, reply.head, reply.head.status);
+    const std::optional<Cause> cause = inquiry.cause_of(complaint, Medium::json);
+    if (!jsonrpc::is_object(reply.reply->error) && (!cause || complaint.texts.empty())) {
+        return judge_noise(profile, call, reply);  // no error object, and no word that says more
+    }
+    Verdict verdict = verdict_of(call.traits, cause.value_or(Cause::unknown), Source::error_object);
+    judge_size(verdict, call);
     add_wait(verdict, profile, reply.head, complaint);
     return verdict;
 }

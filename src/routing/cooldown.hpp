@@ -7,6 +7,10 @@
 
 namespace weir::routing {
 
+// How long a spent plan rests whose provider does not say until when: until 00:00 UTC, when plans
+// are renewed. Within the first hour of a day ten minutes, as the provider's clock may be behind.
+core::Duration until_renewal(core::WallTime wall);
+
 class Cooldown {
   public:
     // Waits are clamped to `longest`; `by_default` stands in where the provider named none.

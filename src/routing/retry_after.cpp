@@ -15,14 +15,13 @@ using std::chrono::duration_cast;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// A wait in seconds, clamped; nothing for what is no wait at all.
-std::optional<core::Duration> clamp_wait(double seconds) {
-    if (!(seconds > 0)) {
+// A wait in seconds; nothing for what is no wait at all, or an absurd one.
+std::optional<core::Duration> plausible_wait(double seconds) {
+    const std::chrono::duration<double> span(seconds);
+    if (!(seconds > 0) || span > kMaxWait) {
         return std::nullopt;
     }
-    const double most = std::chrono::duration<double>(kMaxWait).count();
-    const auto wait =
-        duration_cast<core::Duration>(std::chrono::duration<double>(std::min(seconds, most)));
+    const auto wait = duration_cast<core::Duration>(span);
     return std::max(wait, core::Duration(1));  // never none at all
 }
 
@@ -106,7 +105,7 @@ std::optional<core::Duration> read_duration(std::string_view text) {
         total += number.value * unit->seconds;
         text = rest.substr(unit->name.size());
     }
-    return any ? clamp_wait(total) : std::nullopt;
+    return any ? plausible_wait(total) : std::nullopt;
 }
 
 // Seconds since 1970 of an RFC 3339 time in UTC, `2025-01-01T00:00:00Z`; fractions are cut.
@@ -143,11 +142,11 @@ constexpr double kFirstMilliEpoch = 1e12;  // and a still larger one is in milli
 // A delay in seconds, or an epoch.
 std::optional<core::Duration> delay_or_epoch(double value, std::string_view date) {
     if (value < kFirstEpoch) {
-        return clamp_wait(value);
+        return plausible_wait(value);
     }
     const auto now = parse_http_date(core::trim(date));
     const double seconds = value >= kFirstMilliEpoch ? value / 1000 : value;
-    return now ? clamp_wait(seconds - static_cast<double>(*now)) : std::nullopt;
+    return now ? plausible_wait(seconds - static_cast<double>(*now)) : std::nullopt;
 }
 
 // `5`, `1628696400`, `5;w=60`, `limit=10, remaining=0, reset=5`, `"default";r=0;t=5`.
@@ -247,14 +246,14 @@ std::optional<core::Duration> parse_retry_after(std::string_view value, std::str
         return std::nullopt;
     }
     if (std::all_of(value.begin(), value.end(), is_digit)) {
-        return clamp_wait(read_number(value).value);
+        return plausible_wait(read_number(value).value);
     }
     const auto until = parse_http_date(value);
     const auto since = parse_http_date(core::trim(date));
     if (!until || !since) {
         return std::nullopt;
     }
-    return clamp_wait(static_cast<double>(*until - *since));
+    return plausible_wait(static_cast<double>(*until - *since));
 }
 
 std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date) {
@@ -267,7 +266,7 @@ std::optional<core::Duration> wait_in_value(std::string_view value, std::string_
             return read_duration(*text);
         }
         const auto now = parse_http_date(core::trim(date));
-        return now ? clamp_wait(static_cast<double>(*until - *now)) : std::nullopt;
+        return now ? plausible_wait(static_cast<double>(*until - *now)) : std::nullopt;
     }
     if (!is_digit(value.front())) {
         return std::nullopt;

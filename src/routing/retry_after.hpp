@@ -13,12 +13,13 @@
 
 namespace weir::routing {
 
-// No provider's wait is believed beyond this.
-constexpr core::Duration kMaxWait = std::chrono::minutes(10);
+// A longer wait is absurd, and as good as none: no provider's limit outlasts its day. How long one
+// is kept to within that is the configuration's matter.
+constexpr core::Duration kMaxWait = std::chrono::hours(24);
 
 // A `Retry-After` field (RFC 9110, 10.2.3): whole seconds, or an HTTP-date, which is read against
 // the reply's own `date` so that neither clock matters. Nothing for a value that is zero, past,
-// negative, unreadable, or a date without a `date`; a longer one than kMaxWait becomes kMaxWait.
+// negative, unreadable, longer than kMaxWait, or a date without a `date`.
 std::optional<core::Duration> parse_retry_after(std::string_view value, std::string_view date);
 
 // Seconds since 1970 of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`; nothing for another form.

@@ -89,12 +89,16 @@ std::string scrub(std::string_view text) {
 }
 
 Shape shape_of(const HttpReply& reply) {
+    return shape_of(reply, [](std::string_view text) { return std::string(text); });
+}
+
+Shape shape_of(const HttpReply& reply, const Mask& mask) {
     Shape shape;
     shape.status = reply.head.status;
     const auto first = reply.body.find_first_not_of(" \t\r\n");
     const char begins = first == reply.body.npos ? '\0' : reply.body[first];
     if (!reply.reply && begins == '<') {
-        shape.wording = scrub("page: " + title_of(reply.body));
+        shape.wording = scrub("page: " + mask(title_of(reply.body)));
         return shape;
     }
     const Complaint complaint =
@@ -102,7 +106,7 @@ Shape shape_of(const HttpReply& reply) {
     shape.code = complaint.code;
     const bool plain = !reply.reply && complaint.object.empty() && (begins == '{' || begins == '[');
     if (!complaint.texts.empty() && !plain) {
-        shape.wording = scrub(complaint.texts.front());
+        shape.wording = scrub(mask(complaint.texts.front()));
     }
     return shape;
 }

@@ -4,6 +4,7 @@
 #include "routing/verdict.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -22,6 +23,10 @@ constexpr std::size_t kLongestWording = 240;
 
 // Of an error object, or of a body that is no reply: of a page its title, of other JSON nothing.
 Shape shape_of(const HttpReply& reply);
+
+// The same; `mask` replaces the secrets in a text before anything else in it is replaced.
+using Mask = std::function<std::string(std::string_view)>;
+Shape shape_of(const HttpReply& reply, const Mask& mask);
 
 // Numbers become `#`, hex and words that look like keys `***`, addresses of the web `<url>`, and
 // every run of blanks and control characters one blank.

@@ -5,7 +5,7 @@
 namespace weir::routing {
 namespace {
 
-constexpr core::Duration kQuotaRest = std::chrono::minutes(10);
+constexpr core::Duration kLeastQuotaRest = std::chrono::minutes(10);  // where no time is known
 constexpr unsigned kTrickleCalls = 8;
 constexpr core::Duration kTrickleTime = std::chrono::seconds(10);
 
@@ -18,7 +18,7 @@ UpstreamHealth::UpstreamHealth(const config::Circuit& circuit, const config::Rat
     : breaker_(circuit.failures, circuit.open_for),
       slow_breaker_(circuit.failures, circuit.open_for),
       cooldown_(limits.default_cooldown, limits.max_cooldown),
-      quota_(kQuotaRest, std::max(kQuotaRest, limits.max_cooldown)) {}
+      quota_(kLeastQuotaRest, std::chrono::hours(24)) {}
 
 Doubt UpstreamHealth::on_attempt(const AttemptRecord& attempt) {
     switch (attempt.verdict.cause) {
@@ -97,8 +97,11 @@ Doubt UpstreamHealth::on_refused_credentials(const AttemptRecord& attempt) {
 
 void UpstreamHealth::rest(const Verdict& verdict, core::TimePoint now) {
     last_trouble_ = verdict.cause;
-    Cooldown& pause = verdict.cause == Cause::quota_exhausted ? quota_ : cooldown_;
-    pause.start(verdict.retry_after, now);
+    if (verdict.cause == Cause::quota_exhausted) {
+        quota_.start(verdict.retry_after ? *verdict.retry_after : renews_at_ - now, now);
+    } else {
+        cooldown_.start(verdict.retry_after, now);
+    }
 }
 
 Doubt UpstreamHealth::on_probe_failure(const Verdict& verdict, core::TimePoint now) {

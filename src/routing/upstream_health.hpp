@@ -55,6 +55,10 @@ class UpstreamHealth {
     Doubt on_probe_failure(const Verdict& verdict, core::TimePoint now);
     void on_probe_success(core::TimePoint now);
 
+    // A plan that is spent rests until `renews_at` where its provider names no time. To be told
+    // again as long as the wall clock runs; a rest that has begun does not move with it.
+    void set_renewal(core::TimePoint renews_at) { renews_at_ = renews_at; }
+
     // The same call failed alike elsewhere: its failures here were nobody's fault.
     void forgive(std::uint64_t call_hash);
 
@@ -84,6 +88,7 @@ class UpstreamHealth {
     CircuitBreaker slow_breaker_;  // late answers to calls of the slow time class
     Cooldown cooldown_;
     Cooldown quota_;
+    core::TimePoint renews_at_{};  // of the plan
     MethodMarks marks_;
     bool auth_failed_ = false;
     bool auth_suspected_ = false;

@@ -79,7 +79,7 @@ struct Verdict {
     Disposition disposition = Disposition::answer;
     Blame blame = Blame::nobody;
     Cause cause = Cause::answered;
-    std::optional<core::Duration> retry_after;  // as the provider put it, already clamped
+    std::optional<core::Duration> retry_after;  // as the provider put it, if it is plausible
 };
 
 }  // namespace weir::routing

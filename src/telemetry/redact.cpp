@@ -22,6 +22,8 @@ bool is_unreserved(char c) {
            std::string_view("-._~").find(c) != std::string_view::npos;
 }
 
+bool never(char) { return false; }
+
 bool stands_in_a_path(char c) {
     return is_unreserved(c) || std::string_view("!$&'()*+,;=:@/").find(c) != std::string_view::npos;
 }
@@ -87,7 +89,7 @@ std::set<std::string> forms_of(const std::string& secret) {
     std::set<std::string> forms;
     for (const std::string& plain : {secret, percent_decode(secret)}) {
         forms.insert(plain);
-        for (const auto keep : {is_unreserved, stands_in_a_path}) {
+        for (const auto keep : {is_unreserved, stands_in_a_path, never}) {
             forms.insert(percent_encode(plain, keep, kUpper));
             forms.insert(percent_encode(plain, keep, kLower));
         }

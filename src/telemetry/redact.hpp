@@ -15,9 +15,9 @@
 namespace weir::telemetry {
 
 // Replaces every occurrence of a secret by `***`, in each form in which it may turn up: as it is,
-// percent-decoded, percent-encoded (either case of the digits; all but unreserved characters, or
-// only what a path cannot hold) and with JSON escapes. Immutable; any thread. The cost is one
-// table look-up for about every sixth byte of the text, whatever the number of secrets.
+// percent-decoded, percent-encoded (either case of the digits; all but unreserved characters,
+// only what a path cannot hold, or everything) and with JSON escapes. Immutable; any thread. The
+// cost is one table look-up for about every sixth byte of the text, whatever the number of secrets.
 class Redactor {
   public:
     // Shorter secrets are not looked for: they would blot out words and numbers that are no

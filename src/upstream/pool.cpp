@@ -94,6 +94,7 @@ void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observ
     const std::lock_guard lock(impl_->mutex);
     impl_->members[upstream].health.on_probe_success(observation.at);
     impl_->members[upstream].budget.on_answer(observation.at);
+    impl_->members[upstream].head_trouble = routing::Cause::answered;
     impl_->view.observe_head(upstream, observation);
     impl_->refresh(observation.at);
 }
@@ -102,6 +103,7 @@ void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdi
                            core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     Impl::Member& member = impl_->members[upstream];
+    member.head_trouble = verdict.cause;
     impl_->apply(member.health.on_probe_failure(verdict, now), upstream);
     if (verdict.cause == routing::Cause::rate_limited) {
         impl_->on_limit(member, now, now);

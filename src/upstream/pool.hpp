@@ -70,10 +70,21 @@ struct Admission {
     Obstacle obstacle = Obstacle::none;  // none with a permit only
 };
 
-// What the queue of calls is asked for.
+// What a call's cost rests on. The name tells what the method table does not know.
+struct CallKind {
+    CallKind(const routing::MethodTraits& of_method, std::string_view name = {})
+        : traits(of_method), method(name) {}
+    const routing::MethodTraits& traits;
+    std::string_view method;
+};
+
+// What the queue of calls is asked for. The method's name must live as long as the call waits.
 struct Turn {
     routing::Tried among;  // upstreams, any of which will do
     const routing::MethodTraits* traits = nullptr;
+    std::string_view method = {};
+
+    CallKind kind() const { return {*traits, method}; }
 };
 
 // When a turn would come, as far as can be told.
@@ -135,12 +146,10 @@ class Pool {
     const core::Published<routing::RoutingSnapshot>& snapshots() const;
 
     // A permit is charged to the upstream's budget at once.
-    Admission admit(routing::UpstreamIndex upstream, const routing::MethodTraits& traits,
-                    core::TimePoint now);
+    Admission admit(routing::UpstreamIndex upstream, const CallKind& call, core::TimePoint now);
 
     // What a call costs there, in the provider's own units.
-    std::uint64_t units_of(routing::UpstreamIndex upstream,
-                           const routing::MethodTraits& traits) const;
+    std::uint64_t units_of(routing::UpstreamIndex upstream, const CallKind& call) const;
 
     // A question of the gateway's own, charged now: it may go at the time returned, if the upstream
     // does not rest by then.

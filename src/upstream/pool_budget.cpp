@@ -15,6 +15,7 @@ using routing::UpstreamIndex;
 void Pool::Impl::set_costs(const routing::ProviderBook& providers) {
     for (Member& member : members) {
         const routing::Profile& profile = providers.get(member.config.provider);
+        member.profile = &profile;
         for (std::size_t number = 0; number < routing::method_count(); ++number) {
             member.costs.push_back(
                 static_cast<double>(profile.cost(routing::method_at(number).name)));
@@ -22,11 +23,15 @@ void Pool::Impl::set_costs(const routing::ProviderBook& providers) {
     }
 }
 
-Charge Pool::Impl::charge_of(UpstreamIndex index, const MethodTraits& traits) const {
-    const std::vector<double>& costs = members[index].costs;
-    return {.calls = 1,
-            .units = costs.empty() ? static_cast<double>(traits.cost)
-                                   : costs[routing::method_number(traits)]};
+Charge Pool::Impl::charge_of(UpstreamIndex index, const CallKind& call) const {
+    const Member& member = members[index];
+    if (member.profile == nullptr) {
+        return {.calls = 1, .units = static_cast<double>(call.traits.cost)};
+    }
+    if (!call.traits.known() && !call.method.empty()) {
+        return {.calls = 1, .units = static_cast<double>(member.profile->cost(call.method))};
+    }
+    return {.calls = 1, .units = member.costs[routing::method_number(call.traits)]};
 }
 
 core::TimePoint Pool::Impl::rest_of(const Member& member) const {
@@ -35,7 +40,7 @@ core::TimePoint Pool::Impl::rest_of(const Member& member) const {
                : member.health.rests_until();
 }
 
-Obstacle Pool::Impl::obstacle_to(UpstreamIndex index, const MethodTraits& traits,
+Obstacle Pool::Impl::obstacle_to(UpstreamIndex index, const CallKind& call,
                                  core::TimePoint now) const {
     const Member& member = members[index];
     if (now < member.health.rests_until()) {
@@ -44,17 +49,17 @@ Obstacle Pool::Impl::obstacle_to(UpstreamIndex index, const MethodTraits& traits
     if (member.budget.is_spent() || member.limit.load(std::memory_order_relaxed) == 0) {
         return Obstacle::unfit;
     }
-    if (member.budget.ready_at(charge_of(index, traits), now) > now) {
+    if (member.budget.ready_at(charge_of(index, call), now) > now) {
         return Obstacle::limit;
     }
     // In sequence with release() and join(): one of them sees the other.
     return member.in_flight.load() >= member.limit.load() ? Obstacle::capacity : Obstacle::none;
 }
 
-Permit Pool::Impl::grant(UpstreamIndex index, const MethodTraits& traits, core::TimePoint now) {
+Permit Pool::Impl::grant(UpstreamIndex index, const CallKind& call, core::TimePoint now) {
     Member& member = members[index];
     member.in_flight.fetch_add(1);
-    member.budget.take(charge_of(index, traits), now);
+    member.budget.take(charge_of(index, call), now);
     return {pool, index};
 }
 
@@ -69,7 +74,7 @@ std::optional<UpstreamIndex> Pool::Impl::free_one(const Turn& turn, const Tried&
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         if (turn.among.test(i) && !taken.test(i) &&
             (!best || members[i].config.tier < members[*best].config.tier) &&
-            obstacle_to(i, *turn.traits, now) == Obstacle::none) {
+            obstacle_to(i, turn.kind(), now) == Obstacle::none) {
             best = i;
         }
     }
@@ -82,7 +87,7 @@ core::TimePoint Pool::Impl::earliest(const Turn& turn, core::TimePoint now) cons
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         if (turn.among.test(i)) {
             const core::TimePoint ready = std::max(
-                rest_of(members[i]), members[i].budget.ready_at(charge_of(i, *turn.traits), now));
+                rest_of(members[i]), members[i].budget.ready_at(charge_of(i, turn.kind()), now));
             at = ready > now ? std::min(at, ready) : at;
         }
     }
@@ -103,7 +108,7 @@ void Pool::Impl::run_queue(core::TimePoint now) {
             const std::shared_ptr<Waiter> served = std::move(*each);
             each = queue.erase(each);
             waiting.store(queue.size());
-            served->on_turn(*upstream, grant(*upstream, *served->wants.traits, now));
+            served->on_turn(*upstream, grant(*upstream, served->wants.kind(), now));
             continue;
         }
         if ((waiter.wants.among & ~taken).any()) {
@@ -126,18 +131,18 @@ Outlook Pool::Impl::outlook(const Turn& turn, core::TimePoint now) const {
         Charge ahead{.calls = 0, .units = 0};
         for (const std::shared_ptr<Waiter>& waiter : queue) {
             if (waiter->wants.among.test(i)) {
-                const Charge cost = charge_of(i, *waiter->wants.traits);
+                const Charge cost = charge_of(i, waiter->wants.kind());
                 ahead.calls += cost.calls;
                 ahead.units += cost.units;
             }
         }
-        Obstacle obstacle = obstacle_to(i, *turn.traits, now);
+        Obstacle obstacle = obstacle_to(i, turn.kind(), now);
         if (obstacle == Obstacle::unfit) {
             continue;
         }
         const core::TimePoint at =
             std::max(members[i].health.rests_until(),
-                     members[i].budget.estimate(ahead, charge_of(i, *turn.traits), now));
+                     members[i].budget.estimate(ahead, charge_of(i, turn.kind()), now));
         if (at > now || ahead.calls > 0) {
             obstacle = Obstacle::limit;
         }
@@ -152,15 +157,15 @@ void Pool::Impl::on_limit(Member& member, core::TimePoint sent_at, core::TimePoi
     member.budget.on_limit(sent_at, now, std::max(now, member.health.rests_until()));
 }
 
-Admission Pool::admit(UpstreamIndex upstream, const MethodTraits& traits, core::TimePoint now) {
+Admission Pool::admit(UpstreamIndex upstream, const CallKind& call, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     Admission admission;
-    admission.obstacle = impl_->obstacle_to(upstream, traits, now);
+    admission.obstacle = impl_->obstacle_to(upstream, call, now);
     if (admission.obstacle == Obstacle::none && impl_->is_waited_for(upstream)) {
         admission.obstacle = Obstacle::limit;
     }
     if (admission.obstacle == Obstacle::none) {
-        admission.permit = impl_->grant(upstream, traits, now);
+        admission.permit = impl_->grant(upstream, call, now);
         if (impl_->members[upstream].budget.is_spent()) {
             impl_->refresh(now);
         }
@@ -168,8 +173,8 @@ Admission Pool::admit(UpstreamIndex upstream, const MethodTraits& traits, core::
     return admission;
 }
 
-std::uint64_t Pool::units_of(UpstreamIndex upstream, const MethodTraits& traits) const {
-    return static_cast<std::uint64_t>(impl_->charge_of(upstream, traits).units);
+std::uint64_t Pool::units_of(UpstreamIndex upstream, const CallKind& call) const {
+    return static_cast<std::uint64_t>(impl_->charge_of(upstream, call).units);
 }
 
 core::TimePoint Pool::charge_probe(UpstreamIndex upstream, const MethodTraits& traits,
@@ -226,6 +231,7 @@ void Pool::observe_wall_clock(core::WallTime wall, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     for (Impl::Member& member : impl_->members) {
         member.budget.on_wall_clock(wall, now);
+        member.health.set_renewal(now + routing::until_renewal(wall));
     }
 }
 

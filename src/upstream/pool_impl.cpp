@@ -30,6 +30,12 @@ chain::ChainRules rules_of(const config::Chain& chain) {
     return rules;
 }
 
+// Does a probe that ended so leave an upstream without a head, though its calls may go well?
+bool hides_head(routing::Cause cause) {
+    return cause == routing::Cause::bad_reply || cause == routing::Cause::server_error ||
+           cause == routing::Cause::timeout;
+}
+
 }  // namespace
 
 Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now)
@@ -89,6 +95,9 @@ std::string Pool::Impl::reason_of(UpstreamIndex index, const Shown& shown) const
     switch (shown.state) {
         case UpstreamState::fit:
             return shown.half_open ? "on trial after failures (last: " + trouble + ")"
+                   : hides_head(member.head_trouble)
+                       ? "serves, but its head is not known: probes fail (last: " +
+                             std::string(to_string(member.head_trouble)) + ")"
                    : shown.trickle ? "new or recovering: a trickle of traffic"
                                    : "";
         case UpstreamState::lagging:

@@ -18,6 +18,10 @@
 #include <string>
 #include <vector>
 
+namespace weir::routing {
+class Profile;
+}
+
 namespace weir::upstream {
 
 inline std::int64_t ticks(core::TimePoint time) { return time.time_since_epoch().count(); }
@@ -47,9 +51,12 @@ struct Pool::Impl {
         routing::UpstreamHealth health;
         routing::Budget budget;
         Shown shown;
-        std::vector<double> costs;  // by the method's number
+        const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
+        std::vector<double> costs;                  // by the method's number
         std::uint64_t probe_units = 0;
         bool drained = false;
+        routing::Cause head_trouble =
+            routing::Cause::answered;  // of the probes since its last head
 
         // Read without the lock.
         std::atomic<std::size_t> in_flight = 0;
@@ -74,13 +81,11 @@ struct Pool::Impl {
 
     void set_costs(const routing::ProviderBook& providers);
     // The only place that says what a call costs at an upstream.
-    routing::Charge charge_of(routing::UpstreamIndex index,
-                              const routing::MethodTraits& traits) const;
+    routing::Charge charge_of(routing::UpstreamIndex index, const CallKind& call) const;
     core::TimePoint rest_of(const Member& member) const;
-    Obstacle obstacle_to(routing::UpstreamIndex index, const routing::MethodTraits& traits,
+    Obstacle obstacle_to(routing::UpstreamIndex index, const CallKind& call,
                          core::TimePoint now) const;
-    Permit grant(routing::UpstreamIndex index, const routing::MethodTraits& traits,
-                 core::TimePoint now);
+    Permit grant(routing::UpstreamIndex index, const CallKind& call, core::TimePoint now);
     bool is_waited_for(routing::UpstreamIndex index) const;
     Outlook outlook(const Turn& turn, core::TimePoint now) const;
     std::optional<routing::UpstreamIndex> free_one(const Turn& turn, const routing::Tried& taken,

@@ -69,6 +69,29 @@ TEST_CASE("with one upstream a read is tried again after a pause") {
     CHECK(sink.head.attempts == 4);
 }
 
+TEST_CASE("an outage is not multiplied: reads are asked again within a budget") {
+    config::Config config = make_config(2);
+    config.chains[0].circuit.failures = 100'000;
+    Fixture f(config);
+    Reaction busy;
+    busy.status = 503;
+    busy.body = "busy";
+    f.transport.on(0, busy);
+    f.transport.on(1, busy);
+    constexpr std::size_t kReads = 400;
+    std::vector<std::string> reads;
+    for (std::size_t i = 0; i < kReads; ++i) {
+        reads.push_back(call(std::to_string(i), "eth_call", "[{}," + std::to_string(i) + "]"));
+    }
+    for (const RecordingSink& sink : f.ask_all(reads)) {
+        CHECK(sink.head.status == 502);
+        CHECK(has_type(sink.body, "bad_upstream_reply"));
+    }
+    // Three more for each would be 1600; the least rate allows a hundred in ten seconds.
+    CHECK(f.transport.sent.size() >= kReads + 100);
+    CHECK(f.transport.sent.size() <= kReads + 101);
+}
+
 TEST_CASE("attempts are bounded, and no usable reply is a 502") {
     Fixture f(1);
     Reaction lost;

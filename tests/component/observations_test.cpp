@@ -22,6 +22,22 @@ TEST_CASE("an unknown error object is the answer, and its shape is kept") {
     CHECK(kept[0].shape == routing::Shape{200, -32098, "come back in # moons, ***"});
 }
 
+TEST_CASE("an error that is no object is no answer: the call goes on") {
+    for (const char* error : {"7", "\"text\"", "[1]"}) {
+        INFO(error);
+        Fixture f(2);
+        Reaction odd = result("1");
+        odd.body = std::string(R"({"jsonrpc":"2.0","id":{id},"error":)") + error + "}";
+        f.transport.on(0, odd);
+        CHECK(f.ask(call("1", "eth_gasPrice")).body.find("from 1") != std::string::npos);
+        CHECK(f.observations.list().size() == 1);
+        f.transport.on(1, odd);
+        const RecordingSink sink = f.ask(call("2", "eth_gasPrice"));
+        CHECK(sink.head.status == 502);
+        CHECK(sink.body.find("bad_upstream_reply") != std::string::npos);
+    }
+}
+
 TEST_CASE("a known error and an answer leave nothing behind") {
     Fixture f(2);
     Reaction revert = result("1");

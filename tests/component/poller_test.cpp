@@ -177,8 +177,16 @@ TEST_CASE("chain ids are read in every form that nodes use") {
     CHECK(read_chain_id("\"31337\"") == 31337U);
     CHECK(read_chain_id("31337") == 31337U);
     CHECK(read_chain_id("\"0xffffffffffffffff\"") == ~std::uint64_t{0});
+    CHECK(read_chain_id("\"0x01\"") == 1U);
+    CHECK(read_chain_id("\"0X1\"") == 1U);
+    CHECK(read_chain_id("\"1\"") == 1U);
+    CHECK(read_chain_id("1") == 1U);
+    CHECK(read_chain_id("\"10\"") == 10U);  // decimal, never hex without its prefix
+    CHECK(read_chain_id("\"0x10\"") == 16U);
+    CHECK(read_chain_id("18446744073709551615") == ~std::uint64_t{0});
     for (const char* bad : {"", "null", "\"\"", "\"0x\"", "\"0x1ffffffffffffffff\"", "{}", "-1",
-                            "\"mainnet\"", "1.5"}) {
+                            "\"mainnet\"", "1.5", "18446744073709551617", "1e0", "\"1 \"", "\" 1\"",
+                            "\"+1\"", "\"0x-1\"", "\"0x1 \"", "\"1a\"", "true", "[1]"}) {
         INFO(bad);
         CHECK_FALSE(read_chain_id(bad).has_value());
     }

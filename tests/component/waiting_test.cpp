@@ -353,6 +353,51 @@ TEST_CASE("a spent allowance is a quota, not a rate limit, and ends with the day
     CHECK(gateway.ask(rpc("eth_gasPrice")).sink.head.status == 200);
 }
 
+TEST_CASE("a plan that its provider calls spent rests until 00:00 UTC, or for the time it names") {
+    struct Case {
+        const char* retry_after;
+        core::Duration rest;
+    };
+    for (const Case& c : {Case{"", 12h}, Case{"7200", 2h}, Case{"99999999999", 12h}}) {
+        Gateway gateway(gateway_config(1));
+        const core::WallTime noon{std::chrono::hours(24 * 20000 + 12)};
+        gateway.pool().observe_wall_clock(noon, gateway.clock.now());
+        gateway.on(0, [&c](const Sent&) {
+            Reaction reaction = rpc_error(-32005, "daily request count exceeded");
+            reaction.retry_after = c.retry_after;
+            return reaction;
+        });
+        const auto& spent = gateway.ask(rpc("eth_gasPrice"));
+        CHECK(spent.sink.head.status == 402);
+        const auto status = gateway.pool().status(spent.ended)[0];
+        CHECK(status.state == routing::UpstreamState::quota_spent);
+        CHECK(status.cooldown > c.rest - 1min);
+        CHECK(status.cooldown <= c.rest + 1s);
+    }
+}
+
+TEST_CASE("a cool-down is not moved by the wall clock, wherever that jumps") {
+    const core::WallTime noon{std::chrono::hours(24 * 20000 + 12)};
+    for (const auto jump : {core::WallTime::duration(-1000h), core::WallTime::duration(1000h)}) {
+        for (const char* message : {"rate limit exceeded", "daily request count exceeded"}) {
+            Gateway gateway(gateway_config(1));
+            gateway.pool().observe_wall_clock(noon, gateway.clock.now());
+            gateway.on(0, [message](const Sent&) {
+                Reaction reaction = rpc_error(-32005, message);
+                reaction.retry_after = "120";
+                return reaction;
+            });
+            const core::TimePoint at = gateway.ask(rpc("eth_gasPrice")).ended;
+            const core::Duration before = gateway.pool().status(at)[0].cooldown;
+            CHECK(before > 118s);
+            gateway.pool().observe_wall_clock(noon + jump, at);
+            gateway.pool().tick(at);
+            CHECK(gateway.pool().status(at)[0].cooldown == before);
+            CHECK(gateway.pool().status(at + 121s)[0].cooldown == core::Duration::zero());
+        }
+    }
+}
+
 TEST_CASE("no more than so many calls wait") {
     config::Config config = gateway_config(1);
     config.chains[0].upstreams[0].max_in_flight = 1;

@@ -221,6 +221,37 @@ TEST_CASE("a body that does not answer the call is judged by what it says of the
     }
 }
 
+TEST_CASE("an error that is no object is a bad reply, but for what its words say") {
+    struct Row {
+        int status;
+        const char* error;
+        Cause cause;
+        Blame blame;
+    };
+    for (const Row& row : {
+             Row{200, "7", Cause::bad_reply, Blame::upstream},
+             Row{200, "true", Cause::bad_reply, Blame::upstream},
+             Row{200, "[]", Cause::bad_reply, Blame::upstream},
+             Row{200, R"("text")", Cause::bad_reply, Blame::upstream},
+             Row{200, R"("")", Cause::bad_reply, Blame::upstream},
+             Row{429, "7", Cause::rate_limited, Blame::nobody},
+             Row{500, "7", Cause::server_error, Blame::upstream},
+             Row{200, R"("rate limit exceeded")", Cause::rate_limited, Blame::nobody},
+             Row{200, R"("execution reverted")", Cause::reverted, Blame::client},
+             Row{200, R"("missing trie node abc")", Cause::state_missing, Blame::nobody},
+         }) {
+        INFO(row.error << " under " << row.status);
+        const Verdict verdict =
+            judge("eth_call", row.status,
+                  std::string(R"({"jsonrpc":"2.0","id":1,"error":)") + row.error + "}");
+        CHECK(verdict.cause == row.cause);
+        CHECK(verdict.blame == row.blame);
+    }
+    const Verdict sent_once = judge("eth_sendRawTransaction", 200, R"({"id":1,"error":"text"})");
+    CHECK(sent_once.disposition == give_up);
+    CHECK(sent_once.cause == Cause::bad_reply);
+}
+
 TEST_CASE("a failed transport: a write goes elsewhere only when nothing of it was sent") {
     using Sent = TransportFailure::Sent;
     for (const Cause cause : {Cause::timeout, Cause::connection_lost, Cause::bad_reply}) {

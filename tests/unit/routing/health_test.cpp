@@ -196,6 +196,16 @@ TEST_CASE("a cool-down is bounded and never shortened") {
     CHECK_FALSE(cooldown.active(kStart + 10min));
 }
 
+TEST_CASE("a spent plan is renewed at 00:00 UTC") {
+    const weir::core::WallTime midnight{24h * 20000};
+    CHECK(until_renewal(midnight + 12h) == 12h);
+    CHECK(until_renewal(midnight + 24h - 1s) == 1s);
+    CHECK(until_renewal(midnight + 1h) == 23h);
+    // The provider's day may begin a little later than ours.
+    CHECK(until_renewal(midnight) == 10min);
+    CHECK(until_renewal(midnight + 59min) == 10min);
+}
+
 TEST_CASE("a method is marked after two refusals with different params") {
     MethodMarks marks;
     marks.refuse("trace_block", 1, kStart);

@@ -276,6 +276,12 @@ TEST_CASE("costs are the provider's own, by name, by pattern, or its default") {
     CHECK(book().get("alchemy").cost("eth_newThing") == 20);
     CHECK(book().get("infura").cost("eth_call") == 80);
     CHECK(book().get("infura").cost("eth_getLogs") == 255);
+    CHECK(book().get("infura").cost("net_version") == 5);
+    CHECK(book().get("infura").cost("eth_getUncleCountByBlockHash") == 150);
+    CHECK(book().get("infura").cost("trace_newThing") == 300);
+    CHECK(book().get("infura").cost("debug_newThing") == 1000);
+    CHECK(book().get("alchemy").cost("debug_newThing") == 40);
+    CHECK(book().get("alchemy").cost("eth_syncing") == 0);
     CHECK(book().get("tenderly").cost("debug_newThing") == 170);  // as generic has it
     CHECK(book().get("nobody").name() == "generic");
     CHECK(book().get("ankr").batch_max() == 1000);

@@ -29,6 +29,20 @@ TEST_CASE("what differs each time is taken out of a wording") {
     CHECK(scrub("a" + std::string(100, 'b')) == "***");
 }
 
+TEST_CASE("secrets are masked before numbers are replaced in them") {
+    HttpReply reply;
+    reply.head.status = 200;
+    reply.body = "for key-12-ab34-cdef, 7 left";
+    const Mask mask = [](std::string_view text) {
+        std::string out(text);
+        const auto at = out.find("key-12-ab34-cdef");
+        return at == out.npos ? out : out.replace(at, 16, "***");
+    };
+    CHECK(shape_of(reply, mask).wording == "for ***, # left");
+    reply.body = "<title>key-12-ab34-cdef is off</title>";
+    CHECK(shape_of(reply, mask).wording == "page: *** is off");
+}
+
 TEST_CASE("the shape of an error object, a page, a text and of other JSON") {
     HttpReply reply;
     reply.head.status = 200;

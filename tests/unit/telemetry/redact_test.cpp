@@ -45,6 +45,9 @@ TEST_CASE("a secret is replaced in every form") {
         {{"pa%2Fss%2Bwo"}, "raw pa%2Fss%2Bwo", "raw ***"},
         {{"gr\xC3\xBC\xC3\x9F-secret"}, "gr%C3%BC%C3%9F-secret", "***"},
         {{"100%-secret"}, "100%-secret or 100%25-secret", "*** or ***"},
+        {{"s3cr3t-key"}, "%73%33%63%72%33%74%2d%6b%65%79!", "***!"},
+        {{"s3cr3t-key"}, "at %73%33%63%72%33%74%2D%6B%65%79", "at ***"},
+        {{"s3cr3t-key"}, "%73%33%63", "%73%33%63"},
         // JSON escapes.
         {{"quo\"te\\back"}, R"({"k":"quo\"te\\back"})", R"({"k":"***"})"},
         {{"sla/sh/es"}, R"("sla\/sh\/es")", R"("***")"},

@@ -1,5 +1,7 @@
 #include "upstream/pool.hpp"
 
+#include "config/providers.hpp"
+#include "routing/provider_book.hpp"
 #include "support/catch.hpp"
 
 #include <chrono>
@@ -101,6 +103,41 @@ std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint 
 }
 
 }  // namespace
+
+TEST_CASE("methods that the table does not know cost what the profile's patterns say") {
+    const routing::ProviderBook providers(config::built_in_providers());
+    config::Chain chain = chain_of(1);
+    chain.upstreams[0].provider = "infura";
+    chain.upstreams[0].rate.units_per_second = 1000;
+    const core::TimePoint now{1h};
+    Pool pool(chain, now, providers);
+    pool.observe_chain_id(0, kChainId, now);
+    const routing::MethodTraits& unknown = routing::find_method("debug_newThing");
+    REQUIRE_FALSE(unknown.known());
+    CHECK(pool.units_of(0, {unknown, "debug_newThing"}) == 1000);
+    CHECK(pool.units_of(0, {routing::configured_read(), "trace_newThing"}) == 300);
+    CHECK(pool.units_of(0, {unknown, "linea_newThing"}) == 80);
+    CHECK(pool.units_of(0, routing::find_method("eth_call")) == 80);
+    CHECK(pool.admit(0, {unknown, "debug_newThing"}, now).permit.has_value());
+    CHECK(pool.admit(0, routing::find_method("eth_call"), now).obstacle == Obstacle::limit);
+}
+
+TEST_CASE("a lone upstream that shows no head serves, and its reason says so") {
+    const core::TimePoint now{1h};
+    Pool pool(chain_of(1), now);
+    pool.observe_chain_id(0, kChainId, now);
+    const Verdict bad = {Disposition::try_another, Blame::upstream, Cause::bad_reply, {}};
+    pool.observe_failure(0, bad, now);
+    CHECK(pool.status(now)[0].state == UpstreamState::fit);
+    CHECK(pool.status(now)[0].reason.find("head is not known") != std::string::npos);
+    CHECK(pool.status(now)[0].reason.find("bad_reply") != std::string::npos);
+    CHECK(acquire(pool, 0, now).has_value());
+    chain::Observation observation;
+    observation.latest = {100, "0xaa"};
+    observation.at = now;
+    pool.observe_head(0, observation);
+    CHECK(pool.status(now)[0].reason.find("head is not known") == std::string::npos);
+}
 
 TEST_CASE("an upstream serves once its chain id and its head are known") {
     const core::TimePoint now{1h};
