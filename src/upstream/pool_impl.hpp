@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chain/chain_view.hpp"
+#include "routing/batch_limit.hpp"
 #include "routing/budget.hpp"
 #include "routing/policy.hpp"
 #include "routing/upstream_health.hpp"
@@ -40,12 +41,14 @@ struct Pool::Impl {
             : config(upstream),
               policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
               health(chain.circuit, chain.rate_limits),
-              budget(upstream.rate) {}
+              budget(upstream.rate),
+              batch(upstream.batch.max_calls, chain.batch.max_upstream_calls) {}
 
         const config::Upstream& config;
         const std::shared_ptr<const routing::MethodPolicy> policy;
         routing::UpstreamHealth health;
         routing::Budget budget;
+        routing::BatchLimit batch;
         Shown shown;
         std::vector<double> costs;  // by the method's number
         std::uint64_t probe_units = 0;
@@ -71,7 +74,7 @@ struct Pool::Impl {
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 
-    void set_costs(const routing::ProviderBook& providers);
+    void apply_profiles(const routing::ProviderBook& providers);
     // The only place that says what a call costs at an upstream.
     routing::Charge charge_of(routing::UpstreamIndex index,
                               const routing::MethodTraits& traits) const;
