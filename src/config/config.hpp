@@ -137,6 +137,16 @@ struct Rate {
     std::uint64_t units_per_day = 0;          // renewed at 00:00 UTC
 };
 
+// Arrays of calls that go upstream.
+struct UpstreamBatch {
+    std::size_t max_calls =
+        0;  // in one array; 1: no arrays; 0: what the profile says, or is learned
+};
+
+struct ChainBatch {
+    std::size_t max_upstream_calls = 100;  // in one array to any upstream
+};
+
 struct Upstream {
     std::string name;
     Url url;
@@ -145,6 +155,7 @@ struct Upstream {
     double weight = 1;
     std::vector<std::pair<std::string, Secret>> headers;
     UpstreamTls tls;
+    UpstreamBatch batch;
     Rate rate;
     std::size_t max_in_flight = 256;
     Methods methods;
@@ -166,6 +177,7 @@ struct Chain {
     Writes writes;
     RateLimits rate_limits;
     Circuit circuit;
+    ChainBatch batch;
     std::size_t reply_buffer = 1 * kMiB;
     std::size_t max_reply = 128 * kMiB;
     std::vector<std::string> deny_methods = {"admin_*",     "engine_*",      "personal_*",

@@ -260,6 +260,18 @@ Kind<std::optional<std::uint64_t>> burst() {
         [](const std::optional<std::uint64_t>&) { return "one second's worth"; });
 }
 
+Kind<std::size_t> array_size() {
+    constexpr std::uint64_t kMost = 1'000'000;
+    return scalar<std::size_t>(
+        "number", "must be a whole number, 1 to " + std::to_string(kMost), Exposure::shown,
+        [](std::string_view text) -> std::optional<std::size_t> {
+            const auto value = core::parse_decimal(text);
+            return value && *value >= 1 && *value <= kMost ? std::optional<std::size_t>(*value)
+                                                           : std::nullopt;
+        },
+        [](const std::size_t&) { return "the profile's, then learned"; });
+}
+
 Kind<bool> boolean() {
     return word<bool>(
         std::array<std::pair<std::string_view, bool>, 2>{{{"true", true}, {"false", false}}});

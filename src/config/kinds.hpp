@@ -60,6 +60,7 @@ Kind<std::size_t> size(std::size_t least, std::size_t most);
 Kind<double> weight();
 Kind<double> rate();  // per second; 0: not limited
 Kind<std::optional<std::uint64_t>> burst();
+Kind<std::size_t> array_size();  // of calls; without a value, the profile's, or learned
 Kind<bool> boolean();
 
 // A name that may be left out; the place decides its default.

@@ -7,15 +7,14 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 9> kNotAvailable = {
+constexpr std::array<std::string_view, 8> kNotAvailable = {
     "server.tls",
     "server.trusted_proxies",
     "log.sample",
     "log.correlation_key",
     "clients",
     "chains[].checkpoint",
-    "chains[].batch",
-    "chains[].upstreams[].batch",
+    "chains[].batch.pin_block",
     "chains[].upstreams[].history",
 };
 
@@ -130,6 +129,19 @@ Section<Rate> rate_section() {
     };
 }
 
+Section<UpstreamBatch> upstream_batch_section() {
+    return {
+        field("max_calls", &UpstreamBatch::max_calls, array_size()),
+    };
+}
+
+Section<ChainBatch> chain_batch_section() {
+    return {
+        field("max_upstream_calls", &ChainBatch::max_upstream_calls,
+              number<std::size_t>(1, 100'000)),
+    };
+}
+
 Section<Methods> upstream_methods_section() {
     return {
         field("allow", &Methods::allow, method_patterns()),
@@ -149,6 +161,7 @@ Section<Upstream> upstream_section() {
         field("weight", &Upstream::weight, weight()),
         field("headers", &Upstream::headers, headers()),
         object("tls", &Upstream::tls, upstream_tls_section()),
+        object("batch", &Upstream::batch, upstream_batch_section()),
         object("rate", &Upstream::rate, rate_section()),
         field("max_in_flight", &Upstream::max_in_flight, number<std::size_t>(1, 1'000'000)),
         object("methods", &Upstream::methods, upstream_methods_section()),
@@ -170,6 +183,7 @@ Section<Chain> chain_section() {
         object("writes", &Chain::writes, writes_section()),
         object("rate_limits", &Chain::rate_limits, rate_limits_section()),
         object("circuit", &Chain::circuit, circuit_section()),
+        object("batch", &Chain::batch, chain_batch_section()),
         field("reply_buffer", &Chain::reply_buffer, size(1, kGiB)),
         field("max_reply", &Chain::max_reply, size(1, 1024 * kGiB)),
         group("methods", chain_methods_section()),

@@ -64,6 +64,82 @@ class EnvelopeSink {
     bool has_version_ = false;
 };
 
+// Takes an array's items apart; a bad item does not end the scan.
+class ReplyArraySink {
+  public:
+    static constexpr std::size_t kWatch = 2;
+
+    explicit ReplyArraySink(std::string_view text) : text_(text) {}
+
+    bool begin(std::size_t depth, std::size_t offset, char first) {
+        if (depth == 0) return is_array = first == '[';
+        if (depth == 1) {
+            item_ = ArrayItem();
+            begin_ = offset;
+            good_ = first == '{';
+            null_error_ = seen_id_ = seen_error_ = seen_version_ = false;
+            value_ = nullptr;
+            return true;
+        }
+        if (value_ == nullptr) return true;
+        value_begin_ = offset;
+        if (value_ == &reply_.id) good_ = good_ && first != '{' && first != '[';
+        null_error_ = null_error_ || (value_ == &reply_.error && first == 'n');
+        return true;
+    }
+
+    bool end(std::size_t depth, std::size_t offset) {
+        if (depth == 2 && value_ != nullptr) {
+            *value_ = text_.substr(value_begin_, offset - value_begin_);
+            value_ = nullptr;
+        }
+        if (depth == 1) keep(offset);
+        return true;
+    }
+
+    bool name(std::size_t depth, const ScannedName& name) {
+        value_ = nullptr;
+        if (depth != 2) return true;
+        if (name.decoded == "jsonrpc") {
+            good_ = good_ && !std::exchange(seen_version_, true);
+        } else if (name.decoded == "id") {
+            good_ = good_ && !std::exchange(seen_id_, true);
+            value_ = &reply_.id;
+        } else if (name.decoded == "result") {
+            good_ = good_ && reply_.result.empty();
+            value_ = &reply_.result;
+        } else if (name.decoded == "error") {
+            good_ = good_ && !std::exchange(seen_error_, true);
+            value_ = &reply_.error;
+        }
+        return true;
+    }
+
+    std::vector<ArrayItem> items;
+    bool is_array = false;
+
+  private:
+    void keep(std::size_t end) {
+        if (null_error_) reply_.error = {};
+        item_.raw = text_.substr(begin_, end - begin_);
+        if (good_ && reply_.result.empty() != reply_.error.empty()) item_.reply = reply_;
+        items.push_back(item_);
+        reply_ = Reply();
+    }
+
+    std::string_view text_;
+    ArrayItem item_;
+    Reply reply_;
+    std::size_t begin_ = 0;
+    std::size_t value_begin_ = 0;
+    std::string_view* value_ = nullptr;  // the member whose value is being read
+    bool good_ = false;
+    bool null_error_ = false;
+    bool seen_id_ = false;
+    bool seen_error_ = false;
+    bool seen_version_ = false;
+};
+
 std::optional<std::int64_t> read_code(std::string_view value) {
     if (value.empty()) return std::nullopt;
     const std::optional<std::string_view> text = plain_string(value);
@@ -127,6 +203,15 @@ core::Result<Reply> parse_reply(std::string_view body) {
         return core::Error{"the reply has neither a result nor an error"};
     }
     return reply;
+}
+
+core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body) {
+    ReplyArraySink sink(body);
+    Scanner scanner(kReplyDepth);
+    scanner.feed(body, sink);
+    if (!sink.is_array) return core::Error{"the reply is not an array"};
+    if (scanner.finish(sink) != Scanner::State::complete) return core::Error{describe(scanner)};
+    return std::move(sink.items);
 }
 
 core::Result<std::vector<std::string_view>> split_array(std::string_view body) {

@@ -68,6 +68,14 @@ struct Reply {
 // One reply object that fills `body`. Errors say what is wrong with it, without its bytes.
 core::Result<Reply> parse_reply(std::string_view body);
 
+// The items of a reply array that fills `body`, taken apart in the same scan: what parse_reply()
+// would say of each; nothing for an item that is no good reply. The whole is checked.
+struct ArrayItem {
+    std::string_view raw;
+    std::optional<Reply> reply;
+};
+core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body);
+
 // The items of a reply array that fills `body`, each as raw bytes; the whole is checked.
 core::Result<std::vector<std::string_view>> split_array(std::string_view body);
 

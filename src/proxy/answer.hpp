@@ -36,6 +36,14 @@ class Answer {
         answer.body_.emplace(std::move(body));
         return answer;
     }
+    // `raw` points into `body`, which holds other answers too.
+    static Answer shared(Kind kind, std::string_view raw,
+                         std::shared_ptr<const runtime::Buffer> body) {
+        Answer answer(kind);
+        answer.raw_ = raw;
+        answer.shared_ = std::move(body);
+        return answer;
+    }
     static Answer own_result(std::string json) {
         Answer answer(Kind::result);
         answer.own_ = std::move(json);
@@ -61,7 +69,7 @@ class Answer {
     Kind kind() const { return kind_; }
 
     // The raw JSON of a result or an rpc_error.
-    std::string_view json() const { return body_ ? raw_ : std::string_view(own_); }
+    std::string_view json() const { return body_ || shared_ ? raw_ : std::string_view(own_); }
     const GatewayError& error() const { return *error_; }
     LongResult& long_result() { return *long_; }
 
@@ -78,6 +86,7 @@ class Answer {
     std::string_view raw_;
     std::string own_;
     std::optional<runtime::Buffer> body_;
+    std::shared_ptr<const runtime::Buffer> shared_;
     std::unique_ptr<GatewayError> error_;
     std::unique_ptr<LongResult> long_;
 };

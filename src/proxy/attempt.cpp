@@ -19,15 +19,7 @@ using routing::TransportFailure;
 
 constexpr std::size_t kCallHead = 64;  // of a call, without the method's name
 
-// Is `id` our number, or our number as a string (some providers return ids so)?
-bool is_our_id(std::string_view id, std::uint64_t ours) {
-    if (id.size() >= 2 && id.front() == '"' && id.back() == '"') {
-        id = id.substr(1, id.size() - 2);
-    }
-    std::uint64_t value = 0;
-    const auto [stop, error] = std::from_chars(id.data(), id.data() + id.size(), value);
-    return error == std::errc{} && stop == id.data() + id.size() && value == ours;
-}
+bool is_our_id(std::string_view id, std::uint64_t ours) { return number_of(id) == ours; }
 
 // Errors often come without the id, as the answer to whatever was sent on this connection; a result
 // must show it.
@@ -49,25 +41,6 @@ bool shows_own_result(const jsonrpc::EnvelopeScanner& scanner, std::string_view 
     const jsonrpc::Envelope& seen = scanner.envelope();
     return scanner.state() == jsonrpc::EnvelopeScanner::State::more && seen.id &&
            seen.id->closed() && is_our_id(seen.id->of(read), id) && seen.result && !seen.error;
-}
-
-runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& buffers,
-                                                           upstream::TransportReply& reply) {
-    runtime::Buffer chunk(buffers);
-    for (;;) {
-        const auto step = co_await reply.rest->read(chunk);
-        if (!step) {
-            co_return step.error();
-        }
-        if (!reply.body.append(chunk.bytes())) {
-            co_return TransportFailure{.cause = routing::Cause::response_too_large,
-                                       .detail = "no memory left for the reply"};
-        }
-        if (*step == upstream::ReplyRest::Chunk::end) {
-            reply.rest.reset();
-            co_return std::nullopt;
-        }
-    }
 }
 
 // Where a call went, and what was sent.
@@ -92,34 +65,15 @@ Judged judge(const Sending& sending, const AttemptOutcome& outcome) {
     return judged;
 }
 
-// The error as the client may see it: a provider may quote a piece of its key or URL.
-Answer passed_error(const telemetry::PieceRedactor& secrets, std::string_view error,
-                    runtime::Buffer body) {
-    std::string scratch;
-    const std::string_view shown = secrets.apply(error, scratch);
-    if (shown.data() == error.data()) {
-        return Answer::received(Answer::Kind::rpc_error, error, std::move(body));
-    }
-    // A piece may have stood where it is no text: in a number, across two members.
-    return Answer::copied_error(jsonrpc::is_valid(shown) ? std::string(shown)
-                                                         : R"({"code":-32000,"message":"***"})");
-}
-
 Judged judge_failure(const Sending& sending, TransportFailure&& failure) {
     return judge(sending, AttemptOutcome(std::move(failure)));
 }
 
-// What no rule knew is counted and kept, without secrets.
-void observe(const Services& services, const Sending& sending, const HttpReply& reply) {
-    const config::Upstream& upstream = sending.chain.config.upstreams[sending.options.upstream];
-    // Secrets first: what numbers and hex are replaced in is no longer found to be a piece of one.
-    const routing::Shape shape = routing::shape_of(reply, [&services](std::string_view text) {
-        std::string scratch;
-        return std::string(services.secrets.apply(text, scratch));
-    });
-    services.metrics.unknown_shape();
-    services.observations.note({sending.chain.config.name, upstream.name, upstream.provider}, shape,
-                               services.worker.clock.wall_now());
+Answer received_error(const telemetry::PieceRedactor& secrets, std::string_view error,
+                      runtime::Buffer body) {
+    std::optional<Answer> redacted = redacted_error(secrets, error);
+    return redacted ? std::move(*redacted)
+                    : Answer::received(Answer::Kind::rpc_error, error, std::move(body));
 }
 
 bool is_unknown(routing::Cause cause) {
@@ -143,12 +97,12 @@ Judged judge_whole(const Services& services, const Sending& sending,
     const AttemptOutcome outcome(std::move(http));
     Judged judged = judge(sending, outcome);
     if (is_unknown(judged.verdict.cause)) {
-        observe(services, sending, std::get<HttpReply>(outcome));
+        observe(services, sending.chain, sending.options.upstream, std::get<HttpReply>(outcome));
     }
     if (own && (!own->is_error() || is_for_clients(*own, judged.verdict))) {
         judged.answer =
             own->is_error()
-                ? passed_error(services.secrets, own->error, std::move(reply.body))
+                ? received_error(services.secrets, own->error, std::move(reply.body))
                 : Answer::received(Answer::Kind::result, own->result, std::move(reply.body));
     }
     return judged;
@@ -192,6 +146,60 @@ runtime::Task<Judged> judge_long(Services& services, const Sending& sending,
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> number_of(std::string_view id) {
+    if (id.size() >= 2 && id.front() == '"' && id.back() == '"') {
+        id = id.substr(1, id.size() - 2);
+    }
+    std::uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(id.data(), id.data() + id.size(), value);
+    const bool whole = error == std::errc{} && stop == id.data() + id.size();
+    return whole ? std::optional<std::uint64_t>(value) : std::nullopt;
+}
+
+runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& buffers,
+                                                           upstream::TransportReply& reply) {
+    runtime::Buffer chunk(buffers);
+    for (;;) {
+        const auto step = co_await reply.rest->read(chunk);
+        if (!step) {
+            co_return step.error();
+        }
+        if (!reply.body.append(chunk.bytes())) {
+            co_return TransportFailure{.cause = routing::Cause::response_too_large,
+                                       .detail = "no memory left for the reply"};
+        }
+        if (*step == upstream::ReplyRest::Chunk::end) {
+            reply.rest.reset();
+            co_return std::nullopt;
+        }
+    }
+}
+
+std::optional<Answer> redacted_error(const telemetry::PieceRedactor& secrets,
+                                     std::string_view error) {
+    std::string scratch;
+    const std::string_view shown = secrets.apply(error, scratch);
+    if (shown.data() == error.data()) {
+        return std::nullopt;
+    }
+    // A piece may have stood where it is no text: in a number, across two members.
+    return Answer::copied_error(jsonrpc::is_valid(shown) ? std::string(shown)
+                                                         : R"({"code":-32000,"message":"***"})");
+}
+
+void observe(const Services& services, const ChainContext& chain, routing::UpstreamIndex upstream,
+             const HttpReply& reply) {
+    const config::Upstream& config = chain.config.upstreams[upstream];
+    // Secrets first: what numbers and hex are replaced in is no longer found to be a piece of one.
+    routing::Shape shape = routing::shape_of(reply, [&services](std::string_view text) {
+        std::string scratch;
+        return std::string(services.secrets.apply(text, scratch));
+    });
+    services.metrics.unknown_shape();
+    services.observations.note({chain.config.name, config.name, config.provider}, std::move(shape),
+                               services.worker.clock.wall_now());
+}
 
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
                                 const AttemptOptions& options) {

@@ -45,4 +45,23 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,
                     routing::UpstreamIndex upstream, const Judged& judged);
 
+// What an attempt with one call shares with one that carries many.
+
+// An id of ours as it came back: a number, or the number as a string (some providers return ids
+// so).
+std::optional<std::uint64_t> number_of(std::string_view id);
+
+// Reads what is left of a reply into its body.
+runtime::Task<std::optional<routing::TransportFailure>> read_to_end(
+    runtime::BufferPool& buffers, upstream::TransportReply& reply);
+
+// The error as the client may see it, where that differs: a provider may quote a piece of its key
+// or URL.
+std::optional<Answer> redacted_error(const telemetry::PieceRedactor& secrets,
+                                     std::string_view error);
+
+// What no rule knew is counted and kept, without secrets.
+void observe(const Services& services, const ChainContext& chain, routing::UpstreamIndex upstream,
+             const routing::HttpReply& reply);
+
 }  // namespace weir::proxy

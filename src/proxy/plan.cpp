@@ -51,20 +51,20 @@ CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules) {
         return plan;
     }
     const Access access = plan.access();
-    const std::string method(call.method);
+    const auto method = [&call] { return std::string(call.method); };
     if (!rules.policy.allows(*plan.traits, call.method)) {
         plan.refusal = refuse(ErrorType::method_denied,
-                              "the method " + method + " is denied on chain " +
+                              "the method " + method() + " is denied on chain " +
                                   std::string(rules.chain) + " by the gateway's policy");
     } else if (access == Access::subscribe) {
         plan.refusal =
             refuse(ErrorType::method_denied,
-                   "the method " + method + " needs a WebSocket; over HTTP use a filter or poll");
+                   "the method " + method() + " needs a WebSocket; over HTTP use a filter or poll");
     } else if (call.is_notification() && (access == Access::write || access == Access::broadcast ||
                                           access == Access::poll_filter)) {
         plan.refusal = refuse(
             ErrorType::invalid_request,
-            "the method " + method + " is not sent without an id: its outcome could not be told");
+            "the method " + method() + " is not sent without an id: its outcome could not be told");
     } else if (access == Access::read) {
         plan.wants_pending = names_pending(*plan.traits, call.params);
     }

@@ -5,6 +5,7 @@
 #include "proxy/gateway_error.hpp"
 #include "routing/methods.hpp"
 #include "routing/policy.hpp"
+#include "routing/select.hpp"
 #include "routing/snapshot.hpp"
 
 #include <optional>
@@ -17,7 +18,8 @@ struct CallPlan {
     const routing::MethodTraits* traits = nullptr;
     bool wants_pending = false;                       // a read that names the block `pending`
     std::optional<routing::UpstreamIndex> preferred;  // should serve if it can
-    std::optional<GatewayError> refusal;              // answered without an upstream
+    routing::Tried asked;  // in vain, in an array with other calls: not again before the others
+    std::optional<GatewayError> refusal;  // answered without an upstream
 
     routing::Access access() const { return traits->access; }
 

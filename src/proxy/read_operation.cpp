@@ -109,7 +109,9 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       long_replies_(long_replies),
       client_(client),
       only_(only),
-      patience_(services, chain, client, deadline) {
+      tried_(plan.asked),
+      patience_(services, chain, client, deadline),
+      passing_failure_(plan.asked.any()) {
     client_.add(*this);
 }
 

@@ -64,6 +64,13 @@ core::TimePoint LearnedRate::estimate(double calls, core::TimePoint now) const {
     return bucket_->ready_at(calls, ramping_ ? bucket_->capacity() : bucket_->level(now), now);
 }
 
+std::optional<double> LearnedRate::level(core::TimePoint now) const {
+    if (!bucket_) {
+        return std::nullopt;
+    }
+    return bucket_->ready_at(0, now) > now ? 0 : bucket_->level(now);
+}
+
 void LearnedRate::take(double calls, core::TimePoint now) {
     const std::int64_t second = second_of(now);
     if (second != second_) {
@@ -177,6 +184,26 @@ core::TimePoint Budget::estimate(const Charge& ahead, const Charge& charge,
         at = std::max(at, learned_->estimate(ahead.calls + charge.calls, now));
     }
     return at;
+}
+
+std::size_t Budget::ready_calls(const Charge& one, std::size_t most, core::TimePoint now) const {
+    auto ready = static_cast<double>(most);
+    const auto bound = [&](const TokenBucket& bucket, double each) {
+        if (each > 0) {
+            const double level = bucket.ready_at(0, now) > now ? 0 : bucket.level(now);
+            ready = std::min(ready, level / each + kRounding);
+        }
+    };
+    if (calls_) {
+        bound(*calls_, one.calls);
+    }
+    if (units_) {
+        bound(*units_, one.units);
+    }
+    if (learned_) {
+        ready = std::min(ready, learned_->level(now).value_or(ready));
+    }
+    return ready < 1 ? 0 : static_cast<std::size_t>(ready);
 }
 
 void Budget::take(const Charge& charge, core::TimePoint now) {

@@ -64,6 +64,7 @@ class LearnedRate {
 
     core::TimePoint ready_at(double calls, core::TimePoint now) const;
     core::TimePoint estimate(double calls, core::TimePoint now) const;
+    std::optional<double> level(core::TimePoint now) const;  // nothing: not limited
     void take(double calls, core::TimePoint now);
     void on_answer(core::TimePoint now);
     void on_limit(core::TimePoint sent_at, core::TimePoint now, core::TimePoint resume_at);
@@ -93,6 +94,9 @@ class Budget {
     core::TimePoint ready_at(const Charge& charge, core::TimePoint now) const;
     // When one may go that comes after others which cost `ahead`: a best guess.
     core::TimePoint estimate(const Charge& ahead, const Charge& charge, core::TimePoint now) const;
+
+    // How many such calls may go now; `most` where nothing limits them.
+    std::size_t ready_calls(const Charge& one, std::size_t most, core::TimePoint now) const;
 
     // Charges what is sent, whether it was ready or not.
     void take(const Charge& charge, core::TimePoint now);

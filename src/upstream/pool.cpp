@@ -47,7 +47,7 @@ Pool::Pool(const config::Chain& chain, core::TimePoint now)
 
 Pool::Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers)
     : Pool(chain, now) {
-    impl_->set_costs(providers);
+    impl_->apply_profiles(providers);
 }
 
 Pool::~Pool() = default;
@@ -74,6 +74,9 @@ void Pool::report(const AttemptReport& report) {
             impl_->on_limit(member, report.at - report.latency, report.at);
         } else {
             member.budget.on_answer(report.at);
+        }
+        if (report.verdict.cause == routing::Cause::answered) {
+            member.batch.on_single_answer();
         }
         impl_->refresh_after(report.upstream, report.at);
         impl_->run_queue(report.at);
@@ -244,6 +247,7 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         row.latency_p50 = stats.latency_quantile(0.5);
         row.latency_p95 = stats.latency_quantile(0.95);
         row.in_flight = member.in_flight.load(std::memory_order_relaxed);
+        row.batch_limit = member.batch.known().value_or(0);
         row.cooldown = std::max(impl_->rest_of(member) - now, core::Duration::zero());
         row.units_today = member.budget.units_today();
         row.probe_units = member.probe_units;

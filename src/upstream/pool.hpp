@@ -8,6 +8,7 @@
 #include "config/config.hpp"
 #include "core/published.hpp"
 #include "core/time.hpp"
+#include "routing/batch_plan.hpp"
 #include "routing/methods.hpp"
 #include "routing/select.hpp"
 #include "routing/snapshot.hpp"
@@ -17,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,6 +78,26 @@ struct CallKind {
         : traits(of_method), method(name) {}
     const routing::MethodTraits& traits;
     std::string_view method;
+};
+
+// The place of an array, for as many of its calls from the first on as may go: two at least.
+struct BatchAdmission {
+    std::optional<Permit> permit;
+    std::size_t calls = 0;
+    bool borne_out = false;  // arrays of this size were taken before
+    Obstacle obstacle = Obstacle::none;
+};
+
+// What became of an array.
+struct BatchReport {
+    enum class End : std::uint8_t {
+        taken,
+        refused,  // for the number of its calls
+        lost,     // it failed as a whole, and nothing says why
+    } end = End::taken;
+    std::size_t calls = 0;
+    std::optional<std::size_t> named;  // the limit that the refusal spoke of
+    core::TimePoint at;
 };
 
 // What the queue of calls is asked for. The method's name must live as long as the call waits.
@@ -147,6 +169,17 @@ class Pool {
 
     // A permit is charged to the upstream's budget at once.
     Admission admit(routing::UpstreamIndex upstream, const CallKind& call, core::TimePoint now);
+
+    // What each upstream has room for now, for one who has so many calls of about this cost.
+    std::vector<routing::BatchRoom> batch_rooms(std::size_t calls,
+                                                const routing::MethodTraits& typical,
+                                                core::TimePoint now);
+    // Every call that goes is charged to the budget at once.
+    BatchAdmission admit_batch(routing::UpstreamIndex upstream,
+                               std::span<const routing::MethodTraits* const> calls,
+                               core::TimePoint now);
+    // For the upstream's batch limit alone; health hears of an array by report().
+    void report_batch(routing::UpstreamIndex upstream, const BatchReport& report);
 
     // What a call costs there, in the provider's own units.
     std::uint64_t units_of(routing::UpstreamIndex upstream, const CallKind& call) const;

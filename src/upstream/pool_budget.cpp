@@ -12,13 +12,16 @@ using routing::MethodTraits;
 using routing::Tried;
 using routing::UpstreamIndex;
 
-void Pool::Impl::set_costs(const routing::ProviderBook& providers) {
+void Pool::Impl::apply_profiles(const routing::ProviderBook& providers) {
     for (Member& member : members) {
         const routing::Profile& profile = providers.get(member.config.provider);
         member.profile = &profile;
         for (std::size_t number = 0; number < routing::method_count(); ++number) {
             member.costs.push_back(
                 static_cast<double>(profile.cost(routing::method_at(number).name)));
+        }
+        if (member.config.batch.max_calls == 0 && profile.batch_max() != 0) {
+            member.batch = routing::BatchLimit(profile.batch_max(), chain.batch.max_upstream_calls);
         }
     }
 }

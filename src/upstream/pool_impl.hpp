@@ -3,6 +3,7 @@
 #pragma once
 
 #include "chain/chain_view.hpp"
+#include "routing/batch_limit.hpp"
 #include "routing/budget.hpp"
 #include "routing/policy.hpp"
 #include "routing/upstream_health.hpp"
@@ -44,12 +45,14 @@ struct Pool::Impl {
             : config(upstream),
               policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
               health(chain.circuit, chain.rate_limits),
-              budget(upstream.rate) {}
+              budget(upstream.rate),
+              batch(upstream.batch.max_calls, chain.batch.max_upstream_calls) {}
 
         const config::Upstream& config;
         const std::shared_ptr<const routing::MethodPolicy> policy;
         routing::UpstreamHealth health;
         routing::Budget budget;
+        routing::BatchLimit batch;
         Shown shown;
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
@@ -79,7 +82,7 @@ struct Pool::Impl {
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 
-    void set_costs(const routing::ProviderBook& providers);
+    void apply_profiles(const routing::ProviderBook& providers);
     // The only place that says what a call costs at an upstream.
     routing::Charge charge_of(routing::UpstreamIndex index, const CallKind& call) const;
     core::TimePoint rest_of(const Member& member) const;

@@ -310,7 +310,9 @@ TEST_CASE("a write waits before it is sent, and is not sent again after a refusa
 TEST_CASE("batches: limited items carry the error; 429 when all that needed an upstream do") {
     Gateway gateway(impatient(1));
     gateway.on(0, [](const Sent& message) {
-        return message.body.find("eth_call") != std::string::npos ? limited("2") : result("\"ok\"");
+        return message.body.find("eth_call") != std::string::npos
+                   ? rpc_error(-32005, "rate limit exceeded, retry in 2s")
+                   : result("\"ok\"");
     });
     const std::string local = rpc("eth_chainId", "[]", "7");
     SECTION("partly") {

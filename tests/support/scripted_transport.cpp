@@ -75,13 +75,37 @@ Reaction rpc_error(int code, std::string message) {
     return reaction;
 }
 
+Reaction ScriptedTransport::react(const Sent& message) {
+    const Script& script = scripts_.at(message.upstream);
+    if (!message.body.starts_with('[')) {
+        return script(message);
+    }
+    if (const auto own = arrays_.find(message.upstream); own != arrays_.end()) {
+        return own->second(message);
+    }
+    Reaction all;
+    const std::size_t count = jsonrpc::element_count(message.body);
+    for (std::size_t i = 0; i < count; ++i) {
+        Sent call = message;
+        call.body = std::string(jsonrpc::element(message.body, i));
+        const Reaction one = script(call);
+        if (one.status != 200 || one.lost || one.refused || one.hangs) {
+            return one;
+        }
+        all.delay = std::max(all.delay, one.delay);
+        all.body += (i == 0 ? '[' : ',') + with_id(one.body, jsonrpc::member(call.body, "id"));
+    }
+    all.body += ']';
+    return all;
+}
+
 runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream::Attempt& attempt) {
     Sent message{.upstream = attempt.upstream, .body = {}, .connection = attempt.connection};
     for (const std::string_view piece : attempt.body) {
         message.body += piece;
     }
     sent.push_back(message);
-    const Reaction reaction = scripts_.at(attempt.upstream)(message);
+    const Reaction reaction = react(message);
     if (reaction.refused) {
         co_return failure(Cause::connect_failed, TransportFailure::Sent::nothing);
     }

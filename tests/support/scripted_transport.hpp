@@ -47,13 +47,20 @@ class ScriptedTransport final : public upstream::Transport {
         scripts_[upstream] = [reaction](const Sent&) { return reaction; };
     }
 
+    // What it does with arrays as a whole. Without it, an array is answered call by call; a call
+    // whose reaction is no plain reply decides for all.
+    void on_array(routing::UpstreamIndex upstream, Script script) { arrays_[upstream] = script; }
+
     runtime::Task<upstream::TransportResult> send(const upstream::Attempt& attempt) override;
 
     std::vector<Sent> sent;
     std::size_t count(routing::UpstreamIndex upstream) const;
 
   private:
+    Reaction react(const Sent& message);
+
     runtime::Worker& worker_;
+    std::map<routing::UpstreamIndex, Script> arrays_;
     std::map<routing::UpstreamIndex, Script> scripts_;
 };
 
