@@ -4,6 +4,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/deadlines.hpp"
 #include "runtime/ports.hpp"
+#include "runtime/ready_set.hpp"
 #include "runtime/task.hpp"
 
 namespace weir::runtime {
@@ -16,6 +17,7 @@ struct Worker {
           clock(time),
           random(entropy),
           io(BOOST_ASIO_CONCURRENCY_HINT_UNSAFE_IO),
+          ready(io),
           deadlines(io),
           buffers(budget) {}
 
@@ -23,6 +25,7 @@ struct Worker {
     Clock& clock;
     Random& random;
     boost::asio::io_context io;
+    ReadySet ready;
     DeadlineWheel deadlines;
     BufferPool buffers;
 };

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <string>
@@ -16,6 +17,8 @@
 
 namespace weir::server {
 namespace {
+
+using runtime::Stream;
 
 constexpr auto kAsTuple = boost::asio::as_tuple(boost::asio::deferred);
 
@@ -58,19 +61,10 @@ struct Wire::Watch {
 };
 
 Wire::Wire(runtime::Worker& worker, int descriptor)
-    : Entry(worker.deadlines),
-      worker_(worker),
-      socket_(worker.io.get_executor()),
-      buffer_(worker.buffers) {
+    : Entry(worker.deadlines), worker_(worker), stream_(worker.ready), buffer_(worker.buffers) {
     const int on = 1;
     setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    boost::system::error_code error;
-    // The protocol only matters for opening; it is the same for both families here.
-    socket_.assign(boost::asio::ip::tcp::v4(), descriptor, error);
-    if (error) {
-        ::close(descriptor);
-        cut_ = true;
-    }
+    cut_ = !stream_.adopt(descriptor);
 }
 
 Wire::~Wire() { unwatch(); }
@@ -107,14 +101,13 @@ void Wire::unwatch() {
     if (watch_) {
         watch_->wire = nullptr;
         watch_.reset();
-        boost::system::error_code ignored;
-        socket_.cancel(ignored);
+        stream_.cancel();
     }
 }
 
 // Has the connection ended in both directions?
 bool Wire::is_broken() {
-    pollfd state{.fd = socket_.native_handle(), .events = 0, .revents = 0};
+    pollfd state{.fd = stream_.native_handle(), .events = 0, .revents = 0};
     return cut_ || (::poll(&state, 1, 0) > 0 && (state.revents & (POLLERR | POLLHUP)) != 0);
 }
 
@@ -123,18 +116,18 @@ void Wire::look() {
     const bool broken = is_broken();
     char byte = 0;
     const ssize_t here =
-        broken ? -1 : ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+        broken ? -1 : ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     if (here < 0 && !broken && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-        wait_and_look(Socket::wait_read);
+        wait_and_look(Stream::Wait::read);
         return;
     }
     if (here == 0 && sent_ahead_ == 0) {
-        const ssize_t sent = ::send(socket_.native_handle(), kSentAhead.data(), kSentAhead.size(),
+        const ssize_t sent = ::send(stream_.native_handle(), kSentAhead.data(), kSentAhead.size(),
                                     MSG_NOSIGNAL | MSG_DONTWAIT);
         sent_ahead_ = sent > 0 ? static_cast<std::size_t>(sent) : 0;
     }
     if (here >= 0) {
-        wait_and_look(Socket::wait_error);
+        wait_and_look(Stream::Wait::trouble);
         return;
     }
     watch_.reset();
@@ -143,14 +136,14 @@ void Wire::look() {
     }
 }
 
-void Wire::wait_and_look(Socket::wait_type what) {
+void Wire::wait_and_look(Stream::Wait what) {
     if (!watch_) {
         watch_ = std::make_shared<Watch>(Watch{this});
     }
-    socket_.async_wait(what, [watch = watch_, what](boost::system::error_code error) {
+    stream_.async_wait(what, [watch = watch_, what](boost::system::error_code error) {
         Wire* const wire = watch->wire;
         // Urgent data wakes as an error does, and is of no interest.
-        if (wire != nullptr && !error && (what == Socket::wait_read || wire->is_broken())) {
+        if (wire != nullptr && !error && (what == Stream::Wait::read || wire->is_broken())) {
             wire->look();
         }
     });
@@ -169,8 +162,7 @@ void Wire::on_deadline() {
     } else {
         expired_ = true;
     }
-    boost::system::error_code error;
-    socket_.cancel(error);
+    stream_.cancel();
 }
 
 runtime::Task<Wire::Read> Wire::read(std::size_t wanted) {
@@ -180,30 +172,35 @@ runtime::Task<Wire::Read> Wire::read(std::size_t wanted) {
         }
         if (release_ && buffer_.empty()) {
             buffer_.reset();
-            const auto [error] = co_await socket_.async_wait(Socket::wait_read, kAsTuple);
+        }
+        if (!stream_.readable()) {
             if (expired_) {
                 co_return Read::expired;
             }
-            if (error) {
+            const bool released = release_;
+            const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
+            if (error && expired_) {
+                co_return Read::expired;
+            }
+            if (error && (released || !release_)) {
                 co_return Read::failed;
             }
+            continue;
         }
         release_ = false;
         if (!buffer_.reserve(std::clamp(wanted, kReadAtLeast, kReadAtMost))) {
             co_return Read::no_memory;
         }
-        const std::span<char> room = buffer_.room();
-        const boost::asio::mutable_buffer target(room.data(), room.size());
-        const auto [error, count] = co_await socket_.async_read_some(target, kAsTuple);
-        if (count != 0) {
-            buffer_.commit(count);
+        const ssize_t count = stream_.receive(buffer_.room());
+        if (count > 0) {
+            buffer_.commit(static_cast<std::size_t>(count));
             co_return Read::data;
         }
-        if (expired_) {
-            co_return Read::expired;
+        if (count == 0) {
+            co_return Read::end;
         }
-        if (!release_) {
-            co_return error == boost::asio::error::eof ? Read::end : Read::failed;
+        if (stream_.readable()) {  // an error, not an empty socket
+            co_return Read::failed;
         }
     }
 }
@@ -223,7 +220,7 @@ Wire::Sent Wire::send_now(Outgoing& out) {
             offered += pieces[i].size();
         }
         const ssize_t taken =
-            runtime::send_pieces(socket_.native_handle(), std::span(pieces).first(used));
+            runtime::send_pieces(stream_.native_handle(), std::span(pieces).first(used));
         if (taken < 0) {
             return errno == EAGAIN || errno == EWOULDBLOCK ? Sent::blocked : Sent::failed;
         }
@@ -241,7 +238,7 @@ runtime::Task<bool> Wire::send_rest(Outgoing out, core::Duration patience) {
     std::size_t mark = out.sent;
     set_deadline(worker_.clock.now() + patience);
     for (;;) {
-        const auto [error] = co_await socket_.async_wait(Socket::wait_write, kAsTuple);
+        const auto [error] = co_await stream_.async_wait(Stream::Wait::write, kAsTuple);
         const Sent sent = error || expired_ ? Sent::failed : send_now(out);
         if (sent != Sent::blocked) {
             clear_deadline();
@@ -255,9 +252,8 @@ runtime::Task<bool> Wire::send_rest(Outgoing out, core::Duration patience) {
 }
 
 runtime::Task<> Wire::close() {
-    boost::system::error_code ignored;
     if (!cut_) {
-        socket_.shutdown(Socket::shutdown_send, ignored);
+        ::shutdown(stream_.native_handle(), SHUT_WR);
         expired_ = false;
         set_deadline(worker_.clock.now() + kLinger);
         std::size_t thrown_away = 0;
@@ -271,7 +267,7 @@ runtime::Task<> Wire::close() {
         }
         clear_deadline();
     }
-    socket_.close(ignored);
+    stream_.close();
     cut_ = true;
 }
 
@@ -281,17 +277,16 @@ void Wire::cut() {
     }
     cut_ = true;
     clear_deadline();
-    boost::system::error_code ignored;
-    socket_.set_option(Socket::linger(true, 0), ignored);
-    socket_.close(ignored);
+    const linger reset{.l_onoff = 1, .l_linger = 0};
+    setsockopt(stream_.native_handle(), SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+    stream_.close();
 }
 
 void Wire::cut_if_silent() {
     char byte = 0;
-    if (!cut_ && ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+    if (!cut_ && ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
         cut_ = true;
-        boost::system::error_code ignored;
-        socket_.close(ignored);
+        stream_.close();
     }
 }
 

@@ -2,10 +2,8 @@
 // Asio's sockets in; for the server's own .cpp files.
 #pragma once
 
+#include "runtime/stream.hpp"
 #include "runtime/worker.hpp"
-
-#include <boost/asio/basic_stream_socket.hpp>
-#include <boost/asio/ip/tcp.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -83,17 +81,16 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     void cut_if_silent();
 
   private:
-    using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, runtime::Executor>;
     enum class Alarm : std::uint8_t { release_memory, expire, watch };
     struct Watch;
 
     void on_deadline() override;
     bool is_broken();
     void look();
-    void wait_and_look(Socket::wait_type what);
+    void wait_and_look(runtime::Stream::Wait what);
 
     runtime::Worker& worker_;
-    Socket socket_;
+    runtime::Stream stream_;
     runtime::Buffer buffer_;
     core::TimePoint deadline_;
     Alarm alarm_ = Alarm::expire;

@@ -19,6 +19,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using runtime::Stream;
 
 constexpr auto kAsTuple = asio::as_tuple(asio::deferred);
 constexpr std::size_t kPieces = 16;         // of a message, for one system call
@@ -64,7 +65,8 @@ std::span<std::string_view> Outgoing::pieces(std::span<std::string_view> into) c
 HttpConnection::HttpConnection(runtime::Worker& worker)
     : Entry(worker.deadlines),
       executor_(worker.io.get_executor()),
-      socket_(executor_),
+      connecting_(executor_),
+      stream_(worker.ready),
       interrupt_(worker.io) {}
 
 HttpConnection::~HttpConnection() { close(); }
@@ -74,7 +76,8 @@ void HttpConnection::stop(Stop why) {
         stop_ = why;
     }
     boost::system::error_code ignored;
-    socket_.close(ignored);
+    connecting_.close(ignored);
+    stream_.close();
     interrupt_.set();
 }
 
@@ -94,42 +97,47 @@ void HttpConnection::on_deadline() {
 void HttpConnection::on_cancel() { stop(Stop::cancelled); }
 
 void HttpConnection::close() {
-    if (!socket_.is_open()) {
+    boost::system::error_code ignored;
+    connecting_.close(ignored);
+    if (!stream_.is_open()) {
         return;
     }
     if (tls_) {
         tls_->close();
         flush_tls();
     }
-    boost::system::error_code ignored;
-    socket_.close(ignored);
+    stream_.close();
 }
 
 runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uint16_t port) {
     tls_.reset();
+    stream_.close();
     boost::system::error_code error;
-    socket_.close(error);
+    connecting_.close(error);
     const asio::ip::address host = asio::ip::make_address(address, error);
     if (error) {
         problem_ = "not an IP address";
         co_return false;
     }
     const tcp::endpoint peer(host, port);
-    socket_.open(peer.protocol(), error);
+    connecting_.open(peer.protocol(), error);
     if (error) {
         problem_ = error.message();
         lacks_resources_ = error != asio::error::address_family_not_supported;
         co_return false;
     }
     lacks_resources_ = false;
-    const auto [failed] = co_await socket_.async_connect(peer, kAsTuple);
+    const auto [failed] = co_await connecting_.async_connect(peer, kAsTuple);
     note(failed);
     if (failed || stop_ != Stop::none) {
         problem_ = failed.message();
         co_return false;
     }
-    socket_.set_option(tcp::no_delay(true), error);
-    co_return true;
+    connecting_.set_option(tcp::no_delay(true), error);
+    const int descriptor = connecting_.release(error);
+    lacks_resources_ = error || !stream_.adopt(descriptor);
+    problem_ = lacks_resources_ ? "no resources for the connection" : "";
+    co_return !lacks_resources_;
 }
 
 runtime::Task<bool> HttpConnection::handshake(std::unique_ptr<TlsSession> session) {
@@ -150,7 +158,7 @@ runtime::Task<bool> HttpConnection::handshake(std::unique_ptr<TlsSession> sessio
             co_return false;
         }
         if (flushed == Write::blocked) {
-            const auto [error] = co_await socket_.async_wait(Socket::wait_write, kAsTuple);
+            const auto [error] = co_await stream_.async_wait(Stream::Wait::write, kAsTuple);
             note(error);
         } else if (step == TlsSession::Step::done) {
             co_return true;
@@ -167,16 +175,25 @@ runtime::Task<bool> HttpConnection::handshake(std::unique_ptr<TlsSession> sessio
 }
 
 runtime::Task<bool> HttpConnection::handshake_input() {
-    const std::span<char> input = tls_->input();
-    const asio::mutable_buffer room(input.data(), input.size());
-    const auto [error, count] = co_await socket_.async_read_some(room, kAsTuple);
-    note(error);
-    if (error) {
-        problem_ = "TLS: the connection was lost during the handshake";
-        co_return false;
+    for (;;) {
+        if (!stream_.readable()) {
+            const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
+            note(error);
+            if (error) {
+                break;
+            }
+        }
+        const ssize_t count = stream_.receive(tls_->input());
+        if (count > 0) {
+            tls_->received(static_cast<std::size_t>(count));
+            co_return true;
+        }
+        if (count == 0 || stream_.readable()) {
+            break;
+        }
     }
-    tls_->received(count);
-    co_return true;
+    problem_ = "TLS: the connection was lost during the handshake";
+    co_return false;
 }
 
 void HttpConnection::begin_message() {
@@ -191,7 +208,7 @@ HttpConnection::Write HttpConnection::write(Outgoing& message) {
 HttpConnection::Write HttpConnection::write_plain(Outgoing& message) {
     while (!message.done()) {
         std::array<std::string_view, kPieces> views;
-        const ssize_t sent = runtime::send_pieces(socket_.native_handle(), message.pieces(views));
+        const ssize_t sent = runtime::send_pieces(stream_.native_handle(), message.pieces(views));
         if (sent < 0) {
             return errno == EAGAIN || errno == EWOULDBLOCK ? Write::blocked : Write::failed;
         }
@@ -240,7 +257,7 @@ HttpConnection::Write HttpConnection::flush_tls() {
         if (output.empty()) {
             return Write::done;
         }
-        const ssize_t sent = ::send(socket_.native_handle(), output.data(), output.size(),
+        const ssize_t sent = ::send(stream_.native_handle(), output.data(), output.size(),
                                     MSG_NOSIGNAL | MSG_DONTWAIT);
         if (sent < 0) {
             if (errno == EINTR) {
@@ -296,27 +313,15 @@ HttpConnection::Read HttpConnection::failed_read(const boost::system::error_code
 }
 
 runtime::Task<HttpConnection::Read> HttpConnection::read(runtime::Buffer& into, std::size_t room) {
-    if (!into.reserve(room)) {
-        co_return Read::no_memory;
-    }
     for (;;) {
-        if (tls_) {
-            const Read read = decrypt(into);
-            if (read != Read::none) {
-                co_return read;
-            }
+        const Read read = try_read(into, room);
+        if (read != Read::none) {
+            co_return read;
         }
-        const std::span<char> input = tls_ ? tls_->input() : into.room();
-        const asio::mutable_buffer target(input.data(), input.size());
-        const auto [error, count] = co_await socket_.async_read_some(target, kAsTuple);
+        const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
         if (error) {
             co_return failed_read(error);
         }
-        if (!tls_) {
-            into.commit(count);
-            co_return Read::data;
-        }
-        tls_->received(count);
     }
 }
 
@@ -334,17 +339,15 @@ HttpConnection::Read HttpConnection::try_read(runtime::Buffer& into, std::size_t
                 return read;
             }
         }
-        const std::span<char> input = tls_ ? tls_->input() : into.room();
-        const ssize_t count =
-            ::recv(socket_.native_handle(), input.data(), input.size(), MSG_DONTWAIT);
+        if (!stream_.readable()) {
+            return Read::none;
+        }
+        const ssize_t count = stream_.receive(tls_ ? tls_->input() : into.room());
         if (count == 0) {
             return failed_read(asio::error::eof);
         }
         if (count < 0) {
-            if (errno == EINTR) {
-                continue;
-            }
-            if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!stream_.readable()) {
                 return Read::none;
             }
             return failed_read({errno, boost::system::system_category()});
@@ -358,8 +361,8 @@ HttpConnection::Read HttpConnection::try_read(runtime::Buffer& into, std::size_t
 }
 
 runtime::Task<> HttpConnection::wait_ready() {
-    auto readable = socket_.async_wait(Socket::wait_read, asio::deferred);
-    auto writable = socket_.async_wait(Socket::wait_write, asio::deferred);
+    auto readable = stream_.async_wait(Stream::Wait::read, asio::deferred);
+    auto writable = stream_.async_wait(Stream::Wait::write, asio::deferred);
     auto either = asio::experimental::make_parallel_group(std::move(readable), std::move(writable));
     const asio::experimental::wait_for_one first;
     const auto [order, read_error, write_error] = co_await either.async_wait(first, kAsTuple);
@@ -375,7 +378,7 @@ bool HttpConnection::is_quiet() {
         return false;
     }
     char byte = 0;
-    const ssize_t count = ::recv(socket_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    const ssize_t count = ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 

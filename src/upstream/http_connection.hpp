@@ -4,6 +4,7 @@
 #include "runtime/buffer.hpp"
 #include "runtime/deadlines.hpp"
 #include "runtime/event.hpp"
+#include "runtime/stream.hpp"
 #include "runtime/worker.hpp"
 #include "upstream/tls.hpp"
 #include "upstream/transport.hpp"
@@ -107,7 +108,7 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
 
     // True if nothing was received that was not read: no stray bytes, no end. One system call.
     bool is_quiet();
-    bool is_open() const { return socket_.is_open(); }
+    bool is_open() const { return stream_.is_open(); }
 
     // Sends TLS's goodbye, if the socket takes it, and closes.
     void close();
@@ -130,7 +131,8 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     runtime::Task<bool> handshake_input();
 
     runtime::Executor executor_;
-    Socket socket_;
+    Socket connecting_;
+    runtime::Stream stream_;  // once connected
     std::unique_ptr<TlsSession> tls_;
     runtime::Event interrupt_;
     Stop stop_ = Stop::none;
