@@ -193,7 +193,8 @@ void Daemon::Impl::tell_disagreements(std::size_t chain) {
         const auto kind = chain::to_string(each.kind);
         metrics.disagreement(chain, kind);
         const bool grave = each.kind == chain::DisagreementKind::wrong_network ||
-                           each.kind == chain::DisagreementKind::implausible_head;
+                           each.kind == chain::DisagreementKind::implausible_head ||
+                           each.kind == chain::DisagreementKind::transaction_hash;
         log->write(
             grave ? config::LogLevel::warn : config::LogLevel::info, "upstreams disagree",
             {{"chain", of.name},

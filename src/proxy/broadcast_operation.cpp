@@ -243,14 +243,7 @@ std::optional<std::string> hash_in(std::string_view result) {
 Answer took_it(Broadcast& own, routing::UpstreamIndex upstream, std::string said, Answer result) {
     WriteEnd end = taken_by(upstream);
     if (!core::iequals(said, own.hash())) {
-        own.diary.note_other_hash(upstream);
-        own.scope.chain.pool.note({.kind = chain::DisagreementKind::transaction_hash,
-                                   .upstream = upstream,
-                                   .block = {.number = 0, .hash = core::to_lower(said)},
-                                   .other = std::nullopt,
-                                   .other_hash = own.hash(),
-                                   .detail = "it names another hash than the transaction's",
-                                   .at = own.now()});
+        own.diary.note_other_hash(upstream, said);
         end.other_hash = std::move(said);
     }
     own.diary.settle(std::move(end));

@@ -1,5 +1,7 @@
 #include "proxy/transaction_diary.hpp"
 
+#include "core/text.hpp"
+
 #include <utility>
 
 namespace weir::proxy {
@@ -60,14 +62,15 @@ void TransactionDiary::settle(WriteEnd end) {
     scope_.records.settle(record_, std::move(end), scope_.services.worker.clock.now());
 }
 
-void TransactionDiary::note_other_hash(routing::UpstreamIndex upstream) {
+void TransactionDiary::note_other_hash(routing::UpstreamIndex upstream, std::string_view said) {
     note("other_hash", upstream);
-    scope_.services.metrics.disagreement(scope_.chain.index, "transaction_hash");
-    scope_.services.log.write(config::LogLevel::warn,
-                              "an upstream names another hash than the transaction's",
-                              {{"chain", scope_.chain.config.name},
-                               {"upstream", name_of(upstream)},
-                               {"transaction", hash_}});
+    scope_.chain.pool.note({.kind = chain::DisagreementKind::transaction_hash,
+                            .upstream = upstream,
+                            .block = {.number = 0, .hash = core::to_lower(said)},
+                            .other = std::nullopt,
+                            .other_hash = hash_,
+                            .detail = "it names another hash than the transaction's",
+                            .at = scope_.services.worker.clock.now()});
 }
 
 void TransactionDiary::on_send(routing::UpstreamIndex upstream) { note("sent", upstream); }

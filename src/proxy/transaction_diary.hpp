@@ -31,7 +31,7 @@ class TransactionDiary final : public SendListener, public LookupListener {
     void settle(WriteEnd end);
 
     // An upstream calls the transaction something else: a disagreement.
-    void note_other_hash(routing::UpstreamIndex upstream);
+    void note_other_hash(routing::UpstreamIndex upstream, std::string_view said);
 
     void on_send(routing::UpstreamIndex upstream) override;
     void on_outcome(routing::UpstreamIndex upstream, const Judged& judged) override;
