@@ -81,11 +81,29 @@ struct Head {
     std::uint64_t max_jump_blocks = 64;
 };
 
-enum class Hedge { off };
+// When a read that has no answer yet is asked elsewhere as well, before it is late.
+struct Hedge {
+    enum class Kind : std::uint8_t { off, automatic, after } kind = Kind::off;
+    Duration delay{};  // for Kind::after
+    friend bool operator==(const Hedge&, const Hedge&) = default;
+};
 
 struct Reads {
     unsigned max_attempts = 4;
-    Hedge hedge = Hedge::off;
+    Hedge hedge;
+};
+
+// A block that every upstream of the chain must have.
+struct Checkpoint {
+    std::uint64_t number = 0;
+    std::string hash;  // `0x` and 64 small digits; empty: none is set
+};
+
+// How many recent blocks' state an upstream keeps.
+struct History {
+    enum class Kind : std::uint8_t { automatic, archive, blocks } kind = Kind::automatic;
+    std::uint64_t blocks = 0;  // for Kind::blocks
+    friend bool operator==(const History&, const History&) = default;
 };
 
 struct Writes {
@@ -158,6 +176,7 @@ struct Upstream {
     UpstreamBatch batch;
     Rate rate;
     std::size_t max_in_flight = 256;
+    History history;
     Methods methods;
 };
 
@@ -170,6 +189,7 @@ struct Chain {
     Family family = Family::evm;
     std::uint64_t chain_id = 0;
     bool is_default = false;
+    Checkpoint checkpoint;
     std::optional<Duration> block_time;
     Timeouts timeouts;
     Head head;

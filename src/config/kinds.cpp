@@ -325,24 +325,6 @@ Kind<Family> family() {
     return word<Family>(std::array<std::pair<std::string_view, Family>, 1>{{{"evm", Family::evm}}});
 }
 
-Kind<Hedge> hedge() {
-    Kind<Hedge> kind;
-    kind.type = "off";
-    kind.read = [](Reading& reading, const Path& path, const Node& node) -> std::optional<Hedge> {
-        const auto text = reading.text(path, node, Exposure::shown);
-        if (text && text->value == "off") {
-            return Hedge::off;
-        }
-        if (text) {
-            const bool later = text->value == "auto" || positive_duration(text->value);
-            reading.problem(path, later ? "not available yet, except off" : "must be off");
-        }
-        return std::nullopt;
-    };
-    kind.print = [](const Hedge&) { return "off"; };
-    return kind;
-}
-
 Kind<LogLevel> log_level() { return word<LogLevel>(kLevels); }
 
 Kind<LogFormat> log_format() { return word<LogFormat>(kFormats); }

@@ -70,6 +70,8 @@ Kind<std::string> host_name();
 Kind<Secret> token();
 Kind<Family> family();
 Kind<Hedge> hedge();
+Kind<History> history();
+Kind<std::string> block_hash();
 Kind<LogLevel> log_level();
 Kind<LogFormat> log_format();
 Kind<Endpoint> endpoint();

@@ -7,15 +7,13 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 8> kNotAvailable = {
+constexpr std::array<std::string_view, 6> kNotAvailable = {
     "server.tls",
     "server.trusted_proxies",
     "log.sample",
     "log.correlation_key",
     "clients",
-    "chains[].checkpoint",
     "chains[].batch.pin_block",
-    "chains[].upstreams[].history",
 };
 
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
@@ -72,6 +70,13 @@ Section<Head> head_section() {
         field("max_lag_blocks", &Head::max_lag_blocks, number<std::uint64_t>(0, kUnbounded)),
         field("max_lag_time", &Head::max_lag_time, duration()),
         field("max_jump_blocks", &Head::max_jump_blocks, number<std::uint64_t>(1, kUnbounded)),
+    };
+}
+
+Section<Checkpoint> checkpoint_section() {
+    return {
+        field("number", &Checkpoint::number, number<std::uint64_t>(0, kUnbounded)),
+        field("hash", &Checkpoint::hash, block_hash()),
     };
 }
 
@@ -163,6 +168,7 @@ Section<Upstream> upstream_section() {
         object("tls", &Upstream::tls, upstream_tls_section()),
         object("batch", &Upstream::batch, upstream_batch_section()),
         object("rate", &Upstream::rate, rate_section()),
+        field("history", &Upstream::history, history()),
         field("max_in_flight", &Upstream::max_in_flight, number<std::size_t>(1, 1'000'000)),
         object("methods", &Upstream::methods, upstream_methods_section()),
     };
@@ -176,6 +182,7 @@ Section<Chain> chain_section() {
         field("family", &Chain::family, family()),
         field("chain_id", &Chain::chain_id, number<std::uint64_t>(1, kUnbounded), Need::required),
         field("default", &Chain::is_default, boolean()),
+        object("checkpoint", &Chain::checkpoint, checkpoint_section()),
         field("block_time", &Chain::block_time, learned_duration()),
         object("timeouts", &Chain::timeouts, timeouts_section()),
         object("head", &Chain::head, head_section()),

@@ -232,6 +232,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
 
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,
                     routing::UpstreamIndex upstream, const Judged& judged) {
+    using Kind = routing::BlockNeed::Kind;
     const routing::Verdict& verdict = judged.verdict;
     std::uint64_t call_hash = 0;  // only failures are told apart by their calls
     if (verdict.cause != routing::Cause::answered) {
@@ -244,7 +245,10 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .verdict = verdict,
                        .latency = judged.latency,
                        .call_hash = call_hash,
-                       .at = judged.at});
+                       .at = judged.at,
+                       .state_block = plan.block.state && plan.block.kind == Kind::number
+                                          ? std::optional(plan.block.number)
+                                          : std::nullopt});
     services.metrics.units(chain.index, upstream,
                            chain.pool.units_of(upstream, {*plan.traits, plan.call->method}));
     services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),

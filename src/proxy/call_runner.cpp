@@ -139,6 +139,9 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
         case Access::local:
             return run_local(scope, plan);
         case Access::read:
+            if (plan.head_call != HeadCall::none) {
+                return run_read(scope, plan, plan.call->params, LongReplies::buffer, std::nullopt);
+            }
             return looks_up_transaction(plan)
                        ? read_transaction(scope, plan)
                        : run_read(scope, plan, plan.call->params, scope.long_replies, std::nullopt);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "proxy/head_floor.hpp"
 #include "routing/policy.hpp"
 #include "routing/provider_book.hpp"
 #include "routing/retry_budget.hpp"
@@ -77,6 +78,7 @@ struct ChainContext {
     std::vector<const routing::Profile*> profiles;  // by upstream
     NetworkVersion network_version;
     SharedRetryBudget retries;
+    HeadFloor floor;
     // The upstream that takes this chain's writes and its reads of `pending`, while it is fit.
     std::atomic<std::size_t> write_upstream = routing::kMaxUpstreams;
 };

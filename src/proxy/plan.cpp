@@ -2,6 +2,8 @@
 
 #include "jsonrpc/value.hpp"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 namespace weir::proxy {
@@ -27,17 +29,30 @@ std::optional<GatewayError> fault_of(const jsonrpc::Call& call) {
     return std::nullopt;
 }
 
-bool names_pending(const routing::MethodTraits& traits, std::string_view params) {
-    constexpr std::string_view kPending = "pending";
-    if (traits.block_param == routing::BlockParam::pending) {
-        return true;
+HeadCall head_call_of(const jsonrpc::Call& call, const routing::BlockNeed& block) {
+    if (call.method == "eth_blockNumber") {
+        return HeadCall::number;
     }
-    // A string that is written plainly stands in the text as it is; that is quickly seen.
-    if (traits.block_param != routing::BlockParam::block ||
-        params.find(kPending) == std::string_view::npos) {
-        return false;
+    if (call.method != "eth_getBlockByNumber" || block.kind != routing::BlockNeed::Kind::latest) {
+        return HeadCall::none;
     }
-    return jsonrpc::plain_string(jsonrpc::element(params, traits.block_position)) == kPending;
+    return jsonrpc::element(call.params, 1) == "true" ? HeadCall::whole_block : HeadCall::block;
+}
+
+// Null means "not known here": at a node that is behind, perhaps not known yet.
+bool is_lookup(std::string_view method) {
+    constexpr auto kLookups = std::to_array<std::string_view>({
+        "eth_getTransactionByHash",
+        "eth_getTransactionReceipt",
+        "eth_getRawTransactionByHash",
+        "eth_getBlockByHash",
+        "eth_getBlockByNumber",
+        "eth_getBlockReceipts",
+        "eth_getHeaderByHash",
+        "eth_getHeaderByNumber",
+    });
+    return method.starts_with("eth_get") &&
+           std::find(kLookups.begin(), kLookups.end(), method) != kLookups.end();
 }
 
 }  // namespace
@@ -66,7 +81,10 @@ CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules) {
             ErrorType::invalid_request,
             "the method " + method() + " is not sent without an id: its outcome could not be told");
     } else if (access == Access::read) {
-        plan.wants_pending = names_pending(*plan.traits, call.params);
+        plan.block = routing::block_need(*plan.traits, call.params);
+        plan.head_call = head_call_of(call, plan.block);
+        plan.null_needs_head = is_lookup(call.method);
+        plan.wants_pending = plan.block.kind == routing::BlockNeed::Kind::pending;
     }
     return plan;
 }

@@ -3,6 +3,8 @@
 
 #include "jsonrpc/request.hpp"
 #include "proxy/gateway_error.hpp"
+#include "proxy/head_floor.hpp"
+#include "routing/block_need.hpp"
 #include "routing/methods.hpp"
 #include "routing/policy.hpp"
 #include "routing/select.hpp"
@@ -16,7 +18,10 @@ namespace weir::proxy {
 struct CallPlan {
     const jsonrpc::Call* call = nullptr;
     const routing::MethodTraits* traits = nullptr;
-    bool wants_pending = false;                       // a read that names the block `pending`
+    bool wants_pending = false;  // a read that names the block `pending`
+    routing::BlockNeed block;    // of a read
+    HeadCall head_call = HeadCall::none;
+    bool null_needs_head = false;                     // looks something up that newer blocks hold
     std::optional<routing::UpstreamIndex> preferred;  // should serve if it can
     routing::Tried asked;  // in vain, in an array with other calls: not again before the others
     std::optional<GatewayError> refusal;  // answered without an upstream

@@ -33,7 +33,8 @@ core::Duration pause_after(unsigned attempts, std::uint64_t random) {
 
 }  // namespace
 
-// An attempt under way. Its deadline entry is the time at which the call is asked elsewhere too.
+// An attempt under way. Its deadline entry is the time at which the call is asked elsewhere too:
+// early, as a hedge, and when it is late.
 class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
   public:
     Running(ReadOperation& operation, routing::UpstreamIndex where)
@@ -48,6 +49,12 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
         *link = next;
     }
 
+    void arm_for(core::TimePoint late_at, std::optional<core::TimePoint> hedge_at) {
+        late_at_ = late_at;
+        hedges_ = hedge_at.has_value();
+        arm(hedge_at.value_or(late_at));
+    }
+
     const routing::UpstreamIndex upstream;
     upstream::Cancellation cancellation;
     bool late = false;
@@ -55,11 +62,18 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
 
   private:
     void on_deadline() override {
+        if (std::exchange(hedges_, false)) {
+            arm(late_at_);
+            operation_.hedge(upstream);
+            return;
+        }
         late = true;
         operation_.start_another();
     }
 
     ReadOperation& operation_;
+    core::TimePoint late_at_{};
+    bool hedges_ = false;
 };
 
 runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain, Snapshot snapshot,
@@ -73,6 +87,9 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
         co_await operation.run_attempts();
         if (operation.beside_) {
             co_await operation.beside_->join();
+        }
+        if (!operation.answer_) {
+            operation.answer_ = operation.opinion_.last_resort();
         }
         if (operation.answer_) {
             operation.answer_->attempts = operation.attempts_;
@@ -111,6 +128,7 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       only_(only),
       tried_(plan.asked),
       patience_(services, chain, client, deadline),
+      opinion_(chain, plan),
       passing_failure_(plan.asked.any()) {
     client_.add(*this);
 }
@@ -163,7 +181,7 @@ runtime::Task<> ReadOperation::run_attempts() {
         tried_.set(upstream);
         ++attempts_;
         Running running(*this, upstream);
-        running.arm(now + chain_.config.timeouts.attempt);
+        running.arm_for(now + chain_.config.timeouts.attempt, hedge_time(upstream, now));
         const AttemptOptions options{.upstream = upstream,
                                      .now = now,
                                      .deadline = deadline_,
@@ -221,7 +239,9 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
     }
     const routing::Need need{.method = plan_.call->method,
                              .traits = plan_.traits,
-                             .patience = chain_.config.rate_limits.max_wait};
+                             .patience = chain_.config.rate_limits.max_wait,
+                             .block = opinion_.need(),
+                             .served = opinion_.served(*snapshot_)};
     const auto picked =
         plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
         : plan_.preferred
@@ -238,7 +258,15 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
 void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     report_attempt(services_, chain_, plan_, upstream, judged);
     const Cause cause = judged.verdict.cause;
-    if (judged.answer && judged.verdict.disposition == Disposition::answer) {
+    const bool unknown_block = cause == Cause::block_unknown && judged.answer &&
+                               opinion_.judge_unknown_block() == SecondOpinion::Opinion::give;
+    if (judged.answer && (judged.verdict.disposition == Disposition::answer || unknown_block)) {
+        if (opinion_.judge(upstream, *judged.answer, tried_, judged.at) ==
+            SecondOpinion::Opinion::ask_another) {
+            refused_.set(upstream);
+            ending_.last_cause = Cause::unknown;
+            return;
+        }
         answer_ = std::move(judged.answer);
         answer_->upstream = upstream;
         cancel_others();
@@ -268,6 +296,34 @@ void ReadOperation::settle_loser(const Running& running, Judged&& judged) {
                           .cause = Cause::timeout,
                           .retry_after = std::nullopt};
         report_attempt(services_, chain_, plan_, running.upstream, judged);
+    }
+}
+
+// When the call is asked elsewhere before its attempt is late; one hedge a call.
+std::optional<core::TimePoint> ReadOperation::hedge_time(routing::UpstreamIndex upstream,
+                                                         core::TimePoint now) const {
+    using Kind = config::Hedge::Kind;
+    const config::Hedge& hedge = chain_.config.reads.hedge;
+    if (hedge.kind == Kind::off || hedged_ || only_ || plan_.wants_pending) {
+        return std::nullopt;
+    }
+    const core::Duration delay =
+        hedge.kind == Kind::after ? hedge.delay : snapshot_->upstreams[upstream].hedge_after;
+    return delay > core::Duration::zero() && delay < chain_.config.timeouts.attempt
+               ? std::optional(now + delay)
+               : std::nullopt;
+}
+
+// Within the tier only: the next one is for when this one cannot serve.
+void ReadOperation::hedge(routing::UpstreamIndex upstream) {
+    snapshot_ = chain_.pool.snapshots().get();
+    const std::vector<routing::UpstreamView>& all = snapshot_->upstreams;
+    for (routing::UpstreamIndex i = 0; i < all.size() && !hedged_; ++i) {
+        hedged_ = !tried_.test(i) && all[i].tier == all[upstream].tier &&
+                  all[i].state == routing::UpstreamState::fit;
+    }
+    if (hedged_) {
+        start_another();
     }
 }
 

@@ -9,6 +9,7 @@
 #include "proxy/failure.hpp"
 #include "proxy/patience.hpp"
 #include "proxy/plan.hpp"
+#include "proxy/second_opinion.hpp"
 #include "proxy/services.hpp"
 #include "routing/select.hpp"
 #include "runtime/task_group.hpp"
@@ -46,6 +47,9 @@ class ReadOperation final : private ClientPresence::Listener {
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
     void settle_loser(const Running& running, Judged&& judged);
     bool is_retry() const;
+    std::optional<core::TimePoint> hedge_time(routing::UpstreamIndex upstream,
+                                              core::TimePoint now) const;
+    void hedge(routing::UpstreamIndex upstream);
     void start_another();
     void cancel_others();
     bool may_pause_and_retry(core::TimePoint resume) const;
@@ -65,9 +69,11 @@ class ReadOperation final : private ClientPresence::Listener {
     routing::Tried refused_;  // not to be asked again in any round
     routing::Tried limited_;  // could be asked, but for a limit or a cap
     Patience patience_;
+    SecondOpinion opinion_;
     std::optional<upstream::Granted> turn_;  // waited for, not used yet
     unsigned attempts_ = 0;
     bool retries_spent_ = false;    // nobody may be asked again for now
+    bool hedged_ = false;
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;
     std::optional<Answer> answer_;

@@ -22,6 +22,12 @@ constexpr MethodTraits other(std::string_view name, Access access, std::uint16_t
     return {name, access, TimeClass::fast, BlockParam::none, 0, cost, 0};
 }
 
+// Reads of accounts or storage as of a block, or code that is run on them.
+constexpr MethodTraits on_state(MethodTraits traits) {
+    traits.reads_state = true;
+    return traits;
+}
+
 // Reads of what a node holds for its next block.
 constexpr MethodTraits pool(std::string_view name, TimeClass time_class, std::uint16_t cost) {
     return {name, Access::read, time_class, BlockParam::pending, 0, cost, 0};
@@ -65,7 +71,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("eth_accounts", 10),
     fast("eth_baseFee", 10),
     fast("eth_blobBaseFee", 10),
-    fast("eth_blockNumber", 10),
+    fast("eth_blockNumber", 10, BlockParam::head, 0),
     fast("eth_capabilities", 10),
     fast("eth_coinbase", 10),
     fast("eth_config", 10),
@@ -105,21 +111,21 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     pool("eth_pendingTransactions", TimeClass::fast, 40),
 
     // eth_: state, execution, logs.
-    fast("eth_call", 26, kBlock, 1),
+    on_state(fast("eth_call", 26, kBlock, 1)),
     slow("eth_callMany", 80),
-    slow("eth_createAccessList", 20, kBlock, 1),
-    fast("eth_estimateGas", 20, kBlock, 1),
+    on_state(slow("eth_createAccessList", 20, kBlock, 1)),
+    on_state(fast("eth_estimateGas", 20, kBlock, 1)),
     pool("eth_fillTransaction", TimeClass::fast, 20),
-    fast("eth_getAccount", 20, kBlock, 1),
-    fast("eth_getAccountInfo", 20, kBlock, 1),
-    fast("eth_getBalance", 20, kBlock, 1),
-    fast("eth_getCode", 20, kBlock, 1),
+    on_state(fast("eth_getAccount", 20, kBlock, 1)),
+    on_state(fast("eth_getAccountInfo", 20, kBlock, 1)),
+    on_state(fast("eth_getBalance", 20, kBlock, 1)),
+    on_state(fast("eth_getCode", 20, kBlock, 1)),
     slow("eth_getLogs", 60, kLogs, 0),
-    slow("eth_getProof", 20, kBlock, 2),
-    fast("eth_getStorageAt", 20, kBlock, 2),
-    fast("eth_getStorageValues", 40, kBlock, 1),
-    fast("eth_getTransactionCount", 20, kBlock, 1),
-    slow("eth_simulateV1", 80, kBlock, 1),
+    on_state(slow("eth_getProof", 20, kBlock, 2)),
+    on_state(fast("eth_getStorageAt", 20, kBlock, 2)),
+    on_state(fast("eth_getStorageValues", 40, kBlock, 1)),
+    on_state(fast("eth_getTransactionCount", 20, kBlock, 1)),
+    on_state(slow("eth_simulateV1", 80, kBlock, 1)),
 
     // net_, web3_, txpool_.
     fast("net_peerCount", 10),
@@ -135,14 +141,14 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
 
     // debug_, those that read.
     slow("debug_accountAt", 40),
-    slow("debug_accountRange", 170, kBlock, 0),
+    on_state(slow("debug_accountRange", 170, kBlock, 0)),
     fast("debug_chaindbProperty", 20),
     slow("debug_codeByHash", 20),
     fast("debug_dbAncient", 20),
     fast("debug_dbAncients", 20),
     fast("debug_dbGet", 20),
-    slow("debug_dumpBlock", 170, kBlock, 0),
-    slow("debug_executionWitness", 170, kBlock, 0),
+    on_state(slow("debug_dumpBlock", 170, kBlock, 0)),
+    on_state(slow("debug_executionWitness", 170, kBlock, 0)),
     slow("debug_executionWitnessByBlockHash", 170, kHash, 0),
     fast("debug_gcStats", 20),
     slow("debug_getAccessibleState", 40),
@@ -165,20 +171,20 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     slow("debug_traceBadBlock", 170, kHash, 0),
     slow("debug_traceBlock", 170),
     slow("debug_traceBlockByHash", 170, kHash, 0),
-    slow("debug_traceBlockByNumber", 170, kBlock, 0),
-    slow("debug_traceCall", 170, kBlock, 1),
+    on_state(slow("debug_traceBlockByNumber", 170, kBlock, 0)),
+    on_state(slow("debug_traceCall", 170, kBlock, 1)),
     slow("debug_traceCallMany", 170),
     slow("debug_traceTransaction", 170),
 
     // trace_.
-    slow("trace_block", 90, kBlock, 0),
-    slow("trace_blockOpcodeGas", 90, kBlock, 0),
-    slow("trace_call", 90, kBlock, 2),
-    slow("trace_callMany", 170, kBlock, 1),
+    on_state(slow("trace_block", 90, kBlock, 0)),
+    on_state(slow("trace_blockOpcodeGas", 90, kBlock, 0)),
+    on_state(slow("trace_call", 90, kBlock, 2)),
+    on_state(slow("trace_callMany", 170, kBlock, 1)),
     slow("trace_filter", 170, kLogs, 0),
     slow("trace_get", 20),
     slow("trace_rawTransaction", 90),
-    slow("trace_replayBlockTransactions", 170, kBlock, 0),
+    on_state(slow("trace_replayBlockTransactions", 170, kBlock, 0)),
     slow("trace_replayTransaction", 170),
     slow("trace_transaction", 40),
     slow("trace_transactionOpcodeGas", 90),
@@ -193,13 +199,13 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     slow("ots_getInternalOperations", 90),
     slow("ots_getTransactionBySenderAndNonce", 80),
     slow("ots_getTransactionError", 90),
-    fast("ots_hasCode", 20, kBlock, 1),
+    on_state(fast("ots_hasCode", 20, kBlock, 1)),
     slow("ots_searchTransactionsAfter", 170),
     slow("ots_searchTransactionsBefore", 170),
     slow("ots_traceTransaction", 170),
 
     // erigon_.
-    fast("erigon_blockNumber", 10),
+    fast("erigon_blockNumber", 10, BlockParam::head, 0),
     fast("erigon_cumulativeChainTraffic", 20, kBlock, 0),
     fast("erigon_forks", 10),
     slow("erigon_getBalanceChangesInBlock", 80, kBlock, 0),

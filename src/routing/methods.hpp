@@ -29,6 +29,7 @@ enum class BlockParam : std::uint8_t {
     block_hash,  // a block hash at `position`
     log_filter,  // an eth_getLogs filter object at `position`
     range_end,   // newestBlock of eth_feeHistory at `position`
+    head,        // none: the answer is of the newest block
     pending,     // none, but it reads the node's own pool: always the block to come
 };
 
@@ -40,6 +41,7 @@ struct MethodTraits {
     std::uint8_t block_position = 0;
     std::uint16_t cost = 20;   // relative weight in units of a provider's compute units
     std::uint16_t number = 0;  // its place in the table; 0 is every method that is not in it
+    bool reads_state = false;  // accounts or storage as of its block, or runs code on them
 
     bool known() const { return !name.empty(); }
 };

@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 namespace weir::routing {
 namespace {
 
 // How an upstream may serve a call, best first.
 enum class Rank : std::uint8_t {
-    good,     // fit, and nothing speaks against it
-    lacks,    // fit, but said that it lacks the method, or its circuit for slow calls is open
+    good,     // has the block, and nothing speaks against it
+    second,   // fit, but not at the newest head
+    perhaps,  // fit, and may have got the block by now
+    beyond,   // fit, and cannot have the block yet: its own answer will say so
+    lacks,    // said that it lacks the method, keeps no state so old, or is slow at calls like this
     behind,   // fit but for its lag
     ill,      // its circuit is open: the least bad serves when nobody else can
     cooling,  // not before `available_at`
@@ -27,7 +31,50 @@ bool lacks_method(const UpstreamView& upstream, std::string_view method) {
 
 bool is_slow(const Need& need) { return need.traits->time_class == TimeClass::slow; }
 
-Rank rank_of(const UpstreamView& upstream, const Need& need, core::TimePoint now) {
+// Blocks that may have come since the upstream was last seen to have `reach`.
+std::uint64_t gain(const RoutingSnapshot& pool, const UpstreamView::Reach& reach,
+                   core::TimePoint now) {
+    const core::Duration since = std::max(now - reach.at, core::Duration::zero());
+    return static_cast<std::uint64_t>(since / std::max(pool.block_time, core::Duration(1)));
+}
+
+bool has_number(const UpstreamView& upstream, const BlockNeed& block) {
+    return block.kind == BlockNeed::Kind::number && upstream.reach &&
+           upstream.reach->number >= block.number;
+}
+
+bool keeps_state(const RoutingSnapshot& pool, const UpstreamView& upstream,
+                 const BlockNeed& block) {
+    if (!block.state || block.kind != BlockNeed::Kind::number || !upstream.history || !pool.head) {
+        return true;
+    }
+    return pool.head->number < block.number + *upstream.history;
+}
+
+// Of an upstream that may serve.
+Rank rank_by_block(const RoutingSnapshot& pool, const UpstreamView& upstream, const Need& need,
+                   core::TimePoint now) {
+    // A block that came between two polls is at most so many more than time explains.
+    constexpr std::uint64_t kUnseen = 2;
+    if (lacks_method(upstream, need.method) || (upstream.slow_circuit_open && is_slow(need)) ||
+        !keeps_state(pool, upstream, need.block)) {
+        return Rank::lacks;
+    }
+    if (!upstream.reach) {
+        return Rank::good;
+    }
+    const std::uint64_t by_now = upstream.reach->number + gain(pool, *upstream.reach, now);
+    if (need.block.kind == BlockNeed::Kind::number && !has_number(upstream, need.block)) {
+        return by_now + kUnseen >= need.block.number ? Rank::perhaps : Rank::beyond;
+    }
+    if (need.block.kind == BlockNeed::Kind::latest) {
+        return upstream.lag_blocks == 0 && by_now >= need.served ? Rank::good : Rank::second;
+    }
+    return Rank::good;
+}
+
+Rank rank_of(const RoutingSnapshot& pool, const UpstreamView& upstream, const Need& need,
+             core::TimePoint now) {
     if (upstream.policy && !upstream.policy->allows(*need.traits, need.method)) {
         return Rank::policy;
     }
@@ -44,7 +91,11 @@ Rank rank_of(const UpstreamView& upstream, const Need& need, core::TimePoint now
         case UpstreamState::fit:
             break;
         case UpstreamState::lagging:
-            return Rank::behind;
+            // Old blocks are as good from it as from any other.
+            if (upstream.implausible || !has_number(upstream, need.block)) {
+                return Rank::behind;
+            }
+            break;
         case UpstreamState::circuit_open:
             return Rank::ill;
         case UpstreamState::quota_spent:
@@ -55,9 +106,7 @@ Rank rank_of(const UpstreamView& upstream, const Need& need, core::TimePoint now
         case UpstreamState::drained:
             return Rank::unfit;
     }
-    const bool lacking =
-        lacks_method(upstream, need.method) || (upstream.slow_circuit_open && is_slow(need));
-    return lacking ? Rank::lacks : Rank::good;
+    return rank_by_block(pool, upstream, need, now);
 }
 
 // A draw from [0, limit) with 21 of the random bits.
@@ -143,6 +192,48 @@ std::optional<UpstreamIndex> pick_ranked(const RoutingSnapshot& pool, const Need
     return pick(pool, need, lottery, random);
 }
 
+std::optional<unsigned> lowest_tier(const RoutingSnapshot& pool, const Ranks& ranks,
+                                    const Tried& tried, Rank rank) {
+    std::optional<unsigned> lowest;
+    for (UpstreamIndex i = 0; i < pool.upstreams.size(); ++i) {
+        if (ranks[i] == rank && !tried.test(i)) {
+            lowest = std::min(lowest.value_or(pool.upstreams[i].tier), pool.upstreams[i].tier);
+        }
+    }
+    return lowest;
+}
+
+// The one that has seen the newest block, whatever its tier.
+std::optional<UpstreamIndex> farthest(const RoutingSnapshot& pool, const Ranks& ranks,
+                                      const Tried& tried, Rank rank) {
+    std::optional<UpstreamIndex> best;
+    for (UpstreamIndex i = 0; i < pool.upstreams.size(); ++i) {
+        if (ranks[i] == rank && !tried.test(i) &&
+            (!best || pool.upstreams[i].reach->number > pool.upstreams[*best].reach->number)) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+// Among those that are fit.
+std::optional<UpstreamIndex> pick_fit(const RoutingSnapshot& pool, const Need& need,
+                                      const Ranks& ranks, const Tried& tried,
+                                      std::uint64_t random) {
+    const auto good = lowest_tier(pool, ranks, tried, Rank::good);
+    const auto second = lowest_tier(pool, ranks, tried, Rank::second);
+    if (good || second) {
+        const Rank rank = good && (!second || *good <= *second) ? Rank::good : Rank::second;
+        return pick_ranked(pool, need, ranks, tried, rank, random);
+    }
+    for (const Rank rank : {Rank::perhaps, Rank::beyond}) {
+        if (const auto chosen = farthest(pool, ranks, tried, rank)) {
+            return chosen;
+        }
+    }
+    return pick_ranked(pool, need, ranks, tried, Rank::lacks, random);
+}
+
 std::optional<UpstreamIndex> least_bad(const RoutingSnapshot& pool, const Need& need,
                                        const Ranks& ranks, const Tried& tried) {
     std::optional<UpstreamIndex> best;
@@ -169,7 +260,7 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        const Rank rank = ranks[i] = rank_of(upstream, need, now);
+        const Rank rank = ranks[i] = rank_of(pool, upstream, need, now);
         ++ranked[static_cast<std::size_t>(rank)];
         any_tried = any_tried || (tried.test(i) && rank <= Rank::cooling);
         if (rank != Rank::cooling) {
@@ -183,13 +274,13 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     }
     const auto has = [&ranked](Rank rank) { return ranked[static_cast<std::size_t>(rank)] != 0; };
 
-    for (const Rank rank : {Rank::good, Rank::lacks}) {
-        if (const auto chosen = pick_ranked(pool, need, ranks, tried, rank, random)) {
-            return *chosen;
-        }
+    if (const auto chosen = pick_fit(pool, need, ranks, tried, random)) {
+        return *chosen;
     }
     // Old news is no substitute for a short wait or for another answer that was had just now.
-    if (!has(Rank::good) && !has(Rank::lacks) && !short_wait) {
+    const bool any_fit = has(Rank::good) || has(Rank::second) || has(Rank::perhaps) ||
+                         has(Rank::beyond) || has(Rank::lacks);
+    if (!any_fit && !short_wait) {
         if (const auto chosen = pick_ranked(pool, need, ranks, tried, Rank::behind, random)) {
             return *chosen;
         }
@@ -219,7 +310,8 @@ std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool,
                                                     core::TimePoint now) {
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     const auto is_good = [&](UpstreamIndex i) {
-        return i < count && !tried.test(i) && rank_of(pool.upstreams[i], need, now) == Rank::good;
+        return i < count && !tried.test(i) &&
+               rank_of(pool, pool.upstreams[i], need, now) == Rank::good;
     };
     if (is_good(kept)) {
         return kept;
@@ -248,7 +340,7 @@ Tried first_choices(const RoutingSnapshot& pool, const Need& need, core::TimePoi
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        if (rank_of(upstream, need, now) != Rank::good || (best.any() && upstream.tier > tier)) {
+        if (rank_of(pool, upstream, need, now) != Rank::good || (best.any() && upstream.tier > tier)) {
             continue;
         }
         if (upstream.tier < tier) {
@@ -258,6 +350,16 @@ Tried first_choices(const RoutingSnapshot& pool, const Need& need, core::TimePoi
         best.set(i);
     }
     return best;
+}
+
+std::uint64_t highest_plausible(const RoutingSnapshot& pool, core::TimePoint now) {
+    if (!pool.head || pool.upstreams.size() == 1) {
+        return std::numeric_limits<std::uint64_t>::max();
+    }
+    const core::Duration since = std::max(now - pool.head_at, core::Duration::zero());
+    const auto by_time =
+        static_cast<std::uint64_t>(2 * since / std::max(pool.block_time, core::Duration(1)));
+    return pool.head->number + std::max(pool.max_jump_blocks, by_time);
 }
 
 }  // namespace weir::routing

@@ -1,6 +1,7 @@
 // Which upstream gets a call. Pure: the snapshot, what was tried and a random number in.
 #pragma once
 
+#include "routing/block_need.hpp"
 #include "routing/snapshot.hpp"
 
 #include <bitset>
@@ -18,6 +19,8 @@ struct Need {
     const MethodTraits* traits = nullptr;
     // A cool-down that ends within so long is waited for; a longer one lets second choices serve.
     core::Duration patience = std::chrono::seconds(3);
+    BlockNeed block = {};
+    std::uint64_t served = 0;  // the newest head that was given out; 0: none that binds
 };
 
 // Why there is none.

@@ -42,9 +42,20 @@ struct UpstreamView {
     double score = 1;       // 0 to 1, for calls of the fast time class
     double slow_score = 1;  // and of the slow one
     std::optional<chain::BlockId> head;
-    core::TimePoint available_at{};                // end of a cool-down; in the past: now
-    bool slow_circuit_open = false;                // for calls of the slow time class only
-    bool trickle = false;                          // new or recovering: a small share of traffic
+    // The newest block it was seen to have, and when; nothing where no head rule holds.
+    struct Reach {
+        std::uint64_t number = 0;
+        core::TimePoint at{};
+    };
+    std::optional<Reach> reach;
+    std::uint64_t lag_blocks = 0;
+    bool implausible = false;  // so far ahead that it is not believed
+    std::optional<std::uint64_t>
+        history;                     // recent blocks whose state it keeps; empty: no end known
+    core::Duration hedge_after{};    // most of its answers have come by then; 0: not known
+    core::TimePoint available_at{};  // end of a cool-down; in the past: now
+    bool slow_circuit_open = false;  // for calls of the slow time class only
+    bool trickle = false;            // new or recovering: a small share of traffic
     std::vector<std::string> unsupported_methods;  // learned, with an expiry kept by the pool
     std::shared_ptr<const MethodPolicy> policy;    // configured allow and deny lists; null: all
 };
@@ -56,7 +67,14 @@ struct RoutingSnapshot {
     ChainState state = ChainState::down;
     std::optional<chain::BlockId> head;
     core::TimePoint head_at{};  // when the head was first seen
+    core::Duration block_time = std::chrono::seconds(12);
+    std::uint64_t max_jump_blocks = 64;
+    bool provisional = false;      // the head is one voice of several, and nothing bears it out
+    std::uint64_t fall_backs = 0;  // grows when the chain fell back or was given up
     std::vector<UpstreamView> upstreams;
 };
+
+// The newest block that is believed of an answer. A head that is seen later than `now` has no say.
+std::uint64_t highest_plausible(const RoutingSnapshot& pool, core::TimePoint now);
 
 }  // namespace weir::routing

@@ -163,6 +163,38 @@ runtime::Task<bool> Poller::take_turn(Shared& shared, Watch& watch,
     co_return !shared.stopping && clock.now() >= watch.pool.rests_until(upstream);
 }
 
+// The chain id is right: so is the upstream, if it has the block that the operator named. Asked
+// only of those that are not trusted yet, so that it costs nothing in quiet times.
+runtime::Task<bool> Poller::check_checkpoint(Shared& shared, Watch& watch,
+                                             Cancellation& cancellation) {
+    const routing::UpstreamIndex upstream = watch.target.upstream;
+    const config::Checkpoint& checkpoint = watch.pool.chain().checkpoint;
+    const bool turn =
+        co_await take_turn(shared, watch, routing::find_method("eth_getBlockByNumber"));
+    if (!turn) {
+        co_return false;
+    }
+    watch.running = &cancellation;
+    const ProbeResult<chain::BlockId> block = co_await ask_block(
+        shared.transport, shared.worker.clock, watch.target, checkpoint.number, cancellation);
+    watch.running = nullptr;
+    if (shared.stopping) {
+        co_return false;
+    }
+    const TimePoint now = shared.worker.clock.now();
+    if (!block) {
+        watch.pool.observe_failure(upstream, block.error(), now);
+        co_return false;
+    }
+    watch.answered_id = block->hash == checkpoint.hash;
+    if (watch.answered_id) {
+        watch.pool.observe_chain_id(upstream, watch.pool.chain().chain_id, now);
+    } else {
+        watch.pool.observe_wrong_checkpoint(upstream, *block, now);
+    }
+    co_return true;
+}
+
 runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
     runtime::Worker& worker = shared.worker;
     const routing::UpstreamIndex upstream = watch.target.upstream;
@@ -197,7 +229,13 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
             if (chain_id) {
                 watch.identity_at = then;
                 watch.answered_id = *chain_id == watch.pool.chain().chain_id;
-                watch.pool.observe_chain_id(upstream, *chain_id, then);
+                const bool settled = !watch.answered_id || watch.pool.is_identified(upstream) ||
+                                     watch.pool.chain().checkpoint.hash.empty();
+                if (settled) {
+                    watch.pool.observe_chain_id(upstream, *chain_id, then);
+                } else {
+                    good = co_await check_checkpoint(shared, watch, cancellation);
+                }
             } else {
                 good = false;
                 watch.pool.observe_failure(upstream, chain_id.error(), then);

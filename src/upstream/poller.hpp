@@ -50,6 +50,8 @@ class Poller {
 
     static runtime::Task<bool> take_turn(Shared& shared, Watch& watch,
                                          const routing::MethodTraits& method);
+    static runtime::Task<bool> check_checkpoint(Shared& shared, Watch& watch,
+                                                Cancellation& cancellation);
     static runtime::Task<> watch_upstream(Shared& shared, Watch& watch);
     static runtime::Task<> tick_pool(Shared& shared, std::size_t chain);
 

@@ -70,6 +70,7 @@ void Pool::report(const AttemptReport& report) {
         doubt = member.health.on_attempt({report.method, report.traits, report.verdict,
                                           report.latency, report.call_hash, report.at});
         impl_->apply(doubt, report.upstream);
+        impl_->learn_history(member, report);
         if (report.verdict.cause == routing::Cause::rate_limited) {
             impl_->on_limit(member, report.at - report.latency, report.at);
         } else {

@@ -41,6 +41,7 @@ struct AttemptReport {
     core::Duration latency{};
     std::uint64_t call_hash = 0;  // of method and params: a circuit needs two different calls
     core::TimePoint at;
+    std::optional<std::uint64_t> state_block = {};  // the block whose state it asked for, by number
 };
 
 class Pool;

@@ -19,6 +19,9 @@ namespace {
 // Scores are put into the picture at most so often; changes of state at once.
 constexpr core::Duration kScoreInterval = std::chrono::milliseconds(250);
 
+// A hedge is sent when so many of an upstream's answers would have come.
+constexpr double kHedgeQuantile = 0.95;
+
 chain::ChainRules rules_of(const config::Chain& chain) {
     chain::ChainRules rules;
     rules.chain_id = chain.chain_id;
@@ -62,6 +65,8 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
     shown.slow_circuit_open = condition.slow_circuit_open;
     shown.until = condition.until;
     shown.marks = member.health.marks().revision();
+    shown.history = member.state_reach.blocks();
+    shown.reach = view.reach(index) ? view.reach(index)->number : 0;
     shown.trickle = condition.half_open || member.health.is_trickling(now);
     // With one upstream no head rule ever refuses a call.
     const bool head_needed = chain.upstreams.size() > 1;
@@ -195,9 +200,12 @@ void Pool::Impl::refresh(core::TimePoint now) {
                          now);
     }
     view.refresh(now);
-    bool changed = view.head() != published.get()->head;
+    const std::shared_ptr<const routing::RoutingSnapshot> before = published.get();
+    bool changed = view.head() != before->head || view.is_provisional() != before->provisional ||
+                   view.fall_backs() != before->fall_backs;
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         members[i].health.marks().expire(now);
+        members[i].state_reach.expire(now);
         changed = changed || judge(i, now) != members[i].shown;
     }
     if (changed || now >= next_scores) {
@@ -239,6 +247,15 @@ void Pool::Impl::publish(core::TimePoint now) {
         if (view.latest(i)) {
             out.head = view.latest(i)->latest;
         }
+        const auto reach = view.reach(i);
+        if (reach && members.size() > 1) {
+            out.reach = {reach->number, reach->at};
+        }
+        out.lag_blocks = view.lag(i);
+        out.implausible = view.standing(i) == chain::Standing::implausible;
+        out.history = shown.history;
+        out.hedge_after =
+            member.health.stats().latency_quantile(kHedgeQuantile).value_or(core::Duration::zero());
         if (shown.state == UpstreamState::cooling_down ||
             shown.state == UpstreamState::quota_spent) {
             out.available_at = shown.until;
@@ -253,6 +270,10 @@ void Pool::Impl::publish(core::TimePoint now) {
     next->state = chain_state();
     next->head = view.head();
     next->head_at = view.head_at();
+    next->block_time = view.block_time();
+    next->max_jump_blocks = chain.head.max_jump_blocks;
+    next->provisional = view.is_provisional();
+    next->fall_backs = view.fall_backs();
     state.store(next->state, std::memory_order_relaxed);
     const bool any_fit = std::any_of(members.begin(), members.end(), [](const Member& m) {
         return m.shown.state == UpstreamState::fit;
@@ -263,6 +284,19 @@ void Pool::Impl::publish(core::TimePoint now) {
     published.publish(std::move(next));
     next_scores = now + kScoreInterval;
     run_queue(now);
+}
+
+// What a call for old state came to says how far back the upstream's state reaches.
+void Pool::Impl::learn_history(Member& member, const AttemptReport& report) {
+    if (!report.state_block || !view.head() || *report.state_block > view.head()->number) {
+        return;
+    }
+    const std::uint64_t depth = view.head()->number - *report.state_block;
+    if (report.verdict.cause == routing::Cause::state_missing) {
+        member.state_reach.refuse(depth, report.at);
+    } else if (report.verdict.cause == routing::Cause::answered) {
+        member.state_reach.serve(depth);
+    }
 }
 
 void Pool::Impl::apply(Doubt doubt, UpstreamIndex index) {

@@ -6,6 +6,7 @@
 #include "routing/batch_limit.hpp"
 #include "routing/budget.hpp"
 #include "routing/policy.hpp"
+#include "routing/state_reach.hpp"
 #include "routing/upstream_health.hpp"
 #include "upstream/failure_log.hpp"
 #include "upstream/pool.hpp"
@@ -36,6 +37,8 @@ struct Pool::Impl {
         bool slow_circuit_open = false;
         bool trickle = false;
         std::uint64_t marks = 0;  // their revision
+        std::uint64_t reach = 0;
+        std::optional<std::uint64_t> history;
         core::TimePoint until{};
         friend bool operator==(const Shown&, const Shown&) = default;
     };
@@ -46,13 +49,15 @@ struct Pool::Impl {
               policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
               health(chain.circuit, chain.rate_limits),
               budget(upstream.rate),
-              batch(upstream.batch.max_calls, chain.batch.max_upstream_calls) {}
+              batch(upstream.batch.max_calls, chain.batch.max_upstream_calls),
+              state_reach(upstream.history) {}
 
         const config::Upstream& config;
         const std::shared_ptr<const routing::MethodPolicy> policy;
         routing::UpstreamHealth health;
         routing::Budget budget;
         routing::BatchLimit batch;
+        routing::StateReach state_reach;
         Shown shown;
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
@@ -79,6 +84,7 @@ struct Pool::Impl {
     routing::ChainState chain_state() const;
     double score_of(routing::UpstreamIndex index, routing::TimeClass time_class) const;
     std::optional<core::Duration> best_latency(routing::TimeClass time_class) const;
+    void learn_history(Member& member, const AttemptReport& report);
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 

@@ -156,4 +156,23 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
     co_return *observation;
 }
 
+runtime::Task<ProbeResult<chain::BlockId>> ask_block(Transport& transport,
+                                                     const runtime::Clock& clock,
+                                                     ProbeTarget target, std::uint64_t number,
+                                                     Cancellation& cancellation) {
+    const std::string question =
+        R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":[")" +
+        core::to_quantity(number) + R"(",false]})";
+    const ProbeResult<std::string> result =
+        co_await ask(transport, clock, target, question, cancellation);
+    if (!result) {
+        co_return result.error();
+    }
+    const auto observation = read_block(*result);
+    if (!observation || observation->latest.number != number) {
+        co_return kBadAnswer;
+    }
+    co_return observation->latest;
+}
+
 }  // namespace weir::upstream

@@ -39,6 +39,12 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
                                                         ProbeTarget target,
                                                         Cancellation& cancellation);
 
+// The block of that number.
+runtime::Task<ProbeResult<chain::BlockId>> ask_block(Transport& transport,
+                                                     const runtime::Clock& clock,
+                                                     ProbeTarget target, std::uint64_t number,
+                                                     Cancellation& cancellation);
+
 // A chain id as nodes write it: a QUANTITY, a decimal string, a number. Raw JSON in.
 std::optional<std::uint64_t> read_chain_id(std::string_view result);
 

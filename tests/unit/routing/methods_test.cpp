@@ -62,7 +62,8 @@ TEST_CASE("block parameters stand where the execution API puts them") {
                            Row{"trace_call", BlockParam::block, 2},
                            Row{"trace_filter", BlockParam::log_filter, 0},
                            Row{"eth_getTransactionReceipt", BlockParam::none, 0},
-                           Row{"eth_blockNumber", BlockParam::none, 0}}) {
+                           Row{"eth_gasPrice", BlockParam::none, 0},
+                           Row{"eth_blockNumber", BlockParam::head, 0}}) {
         INFO(row.name);
         const MethodTraits& traits = find_method(row.name);
         CHECK(traits.block_param == row.param);

@@ -1,0 +1,139 @@
+#include "proxy/second_opinion.hpp"
+
+#include "core/hex.hpp"
+#include "jsonrpc/value.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace weir::proxy {
+namespace {
+
+using routing::BlockNeed;
+
+// The head that the answer shows.
+std::optional<std::uint64_t> head_of(HeadCall call, std::string_view result) {
+    const std::string_view raw =
+        call == HeadCall::number ? result : jsonrpc::member(result, "number");
+    const auto text = jsonrpc::plain_string(raw);
+    return text ? core::parse_quantity(*text) : std::nullopt;
+}
+
+bool reaches(const routing::UpstreamView& upstream, std::uint64_t number) {
+    return upstream.reach && upstream.reach->number >= number;
+}
+
+}  // namespace
+
+SecondOpinion::Opinion SecondOpinion::judge(routing::UpstreamIndex upstream, Answer& answer,
+                                            const routing::Tried& tried, core::TimePoint now) {
+    // With one upstream its word is the chain.
+    if (chain_.config.upstreams.size() == 1 || answer.kind() != Answer::Kind::result) {
+        return Opinion::give;
+    }
+    if (plan_.head_call != HeadCall::none) {
+        return judge_head(upstream, answer, now);
+    }
+    if (plan_.null_needs_head && jsonrpc::is_null(answer.json())) {
+        return judge_null(upstream, answer, tried);
+    }
+    return Opinion::give;
+}
+
+SecondOpinion::Opinion SecondOpinion::judge_head(routing::UpstreamIndex upstream, Answer& answer,
+                                                 core::TimePoint now) {
+    const std::optional<std::uint64_t> number = head_of(plan_.head_call, answer.json());
+    const auto pool = chain_.pool.snapshots().get();
+    if (!number || !pool->head) {
+        return Opinion::give;
+    }
+    if (*number > routing::highest_plausible(*pool, now)) {
+        head_refused_ = true;
+        return Opinion::ask_another;
+    }
+    if (!reaches(pool->upstreams[upstream], *number)) {
+        chain_.pool.observe_reach(upstream, *number, now);
+    }
+    if (*number < chain_.floor.number(pool->fall_backs)) {
+        if (!taken_ || *number > taken_number_) {
+            taken_ = std::move(answer);
+            taken_->upstream = upstream;
+            taken_number_ = *number;
+        }
+        return Opinion::ask_another;
+    }
+    if (!pool->provisional) {
+        chain_.floor.raise(*number, pool->fall_backs);
+        if (plan_.head_call != HeadCall::number) {
+            chain_.floor.keep(plan_.head_call, *number, answer.json());
+        }
+    }
+    return Opinion::give;
+}
+
+// From a node at the head, null is the answer.
+SecondOpinion::Opinion SecondOpinion::judge_null(routing::UpstreamIndex upstream, Answer& answer,
+                                                 const routing::Tried& tried) {
+    const auto pool = chain_.pool.snapshots().get();
+    if (asked_again_ || !pool->head) {
+        return Opinion::give;
+    }
+    const bool by_number = plan_.block.kind == BlockNeed::Kind::number;
+    const std::uint64_t head = std::max(pool->head->number, chain_.floor.number(pool->fall_backs));
+    const std::uint64_t needed = by_number ? plan_.block.number : head;
+    if (needed > head || (!by_number && reaches(pool->upstreams[upstream], needed))) {
+        return Opinion::give;
+    }
+    bool other = false;
+    for (routing::UpstreamIndex i = 0; i < pool->upstreams.size(); ++i) {
+        const routing::UpstreamView& each = pool->upstreams[i];
+        other = other || (!tried.test(i) && each.state == routing::UpstreamState::fit &&
+                          reaches(each, needed));
+    }
+    if (!other) {
+        return Opinion::give;
+    }
+    asked_again_ = true;
+    taken_ = std::move(answer);
+    taken_->upstream = upstream;
+    return Opinion::ask_another;
+}
+
+SecondOpinion::Opinion SecondOpinion::judge_unknown_block() {
+    return std::exchange(asked_again_, true) ? Opinion::give : Opinion::ask_another;
+}
+
+std::optional<Answer> SecondOpinion::last_resort() {
+    if (taken_number_ == 0 && !head_refused_) {
+        return std::exchange(taken_, std::nullopt);
+    }
+    std::optional<Answer> allowed = oldest_allowed();
+    return allowed ? std::move(allowed) : std::exchange(taken_, std::nullopt);
+}
+
+// What was given out before, once more.
+std::optional<Answer> SecondOpinion::oldest_allowed() const {
+    const auto pool = chain_.pool.snapshots().get();
+    const std::uint64_t floor = chain_.floor.number(pool->fall_backs);
+    if (plan_.head_call == HeadCall::number) {
+        const std::uint64_t believed = pool->head ? pool->head->number : 0;
+        const std::uint64_t number = std::max(floor, believed);
+        return number == 0
+                   ? std::nullopt
+                   : std::optional(Answer::own_result('"' + core::to_quantity(number) + '"'));
+    }
+    std::optional<std::string> block = chain_.floor.kept(plan_.head_call, floor);
+    return block ? std::optional(Answer::own_result(std::move(*block))) : std::nullopt;
+}
+
+routing::BlockNeed SecondOpinion::need() const {
+    const bool at_head = asked_again_ && plan_.block.kind != BlockNeed::Kind::number;
+    return at_head ? BlockNeed{.kind = BlockNeed::Kind::latest} : plan_.block;
+}
+
+std::uint64_t SecondOpinion::served(const routing::RoutingSnapshot& pool) const {
+    return need().kind == BlockNeed::Kind::latest ? chain_.floor.number(pool.fall_backs) : 0;
+}
+
+}  // namespace weir::proxy

@@ -1,0 +1,28 @@
+// Which block a call needs, from the method table and the call's params. Pure.
+#pragma once
+
+#include "routing/methods.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace weir::routing {
+
+struct BlockNeed {
+    enum class Kind : std::uint8_t {
+        any,      // none in particular: safe, finalized, a transaction's hash, gas prices
+        latest,   // the newest, by name or by leaving the parameter out
+        pending,  // the one to come, from the node's own pool
+        number,
+        hash,
+    } kind = Kind::any;
+    std::uint64_t number = 0;  // for Kind::number
+    bool state = false;        // as it was then: a node that prunes may have it no more
+
+    friend bool operator==(const BlockNeed&, const BlockNeed&) = default;
+};
+
+// `params` is checked JSON. What cannot be read counts as `latest`, as nodes would refuse it.
+BlockNeed block_need(const MethodTraits& traits, std::string_view params);
+
+}  // namespace weir::routing
