@@ -26,6 +26,7 @@ struct Script {
     std::uint64_t chain_id = kChainId;
     std::uint64_t head = 100;
     enum class Mode { answer, refuse, hang, throttle, unauthorized, garbage } mode = Mode::answer;
+    char checkpoint = 'c';  // the digit of that block's hash
     unsigned id_asked = 0;
     unsigned head_asked = 0;
 };
@@ -67,9 +68,11 @@ class ScriptedTransport final : public Transport {
         } else if (asks_id) {
             text += '"' + quantity(script.chain_id) + "\"}";
         } else {
-            text += R"({"number":")" + quantity(script.head) + R"(","hash":"0x)" +
-                    std::string(64, 'a') + R"(","parentHash":"0x)" + std::string(64, 'b') +
-                    R"(","timestamp":"0x10"}})";
+            // A block is asked for by its number at a checkpoint only.
+            const bool latest = body.find("latest") != body.npos;
+            text += R"({"number":")" + quantity(latest ? script.head : 7) + R"(","hash":"0x)" +
+                    std::string(64, latest ? 'a' : script.checkpoint) + R"(","parentHash":"0x)" +
+                    std::string(64, 'b') + R"(","timestamp":"0x10"}})";
         }
         static_cast<void>(reply.body.append(text));
         co_return reply;
@@ -305,4 +308,74 @@ TEST_CASE(
         f.poller.start();
         CHECK(f.until([&f] { return f.transport.sent == 1; }));
     }
+}
+
+TEST_CASE("with a checkpoint an upstream is right only if it has that block") {
+    config::Chain chain = chain_of(2);
+    chain.checkpoint = {.number = 7, .hash = "0x" + std::string(64, 'c')};
+    Fixture f(chain);
+    f.transport.scripts[0].checkpoint = 'd';
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(1) == UpstreamState::fit; }));
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::wrong_chain; }));
+    REQUIRE_FALSE(f.pool.disagreements().empty());
+    CHECK(f.pool.disagreements().back().kind == chain::DisagreementKind::wrong_network);
+    f.transport.scripts[0].checkpoint = 'c';
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+}
+
+namespace {
+
+// Time as the test says. It lies in the past of the machine's own clock, so that every wait ends at
+// once and looks at this one again.
+class PastClock final : public runtime::Clock {
+  public:
+    core::TimePoint now() const override { return time; }
+    core::WallTime wall_now() const override {
+        return core::WallTime(std::chrono::duration_cast<core::WallTime::duration>(
+            time.time_since_epoch() + 400'000h));
+    }
+    core::TimePoint time{1s};
+};
+
+}  // namespace
+
+TEST_CASE("an idle day costs an upstream under 3,000 probes") {
+    PastClock clock;
+    // As much of a day as the machine has been up for.
+    const core::TimePoint end =
+        clock.time +
+        std::min<core::Duration>(24h, runtime::SystemClock().now() - core::TimePoint(1min));
+    runtime::SystemRandom random;
+    runtime::MemoryBudget budget{64 * 1024 * 1024};
+    runtime::Worker worker{0, clock, random, budget};
+    config::Chain chain = chain_of(1);
+    chain.head = {};
+    chain.timeouts = {};
+    ScriptedTransport transport(worker, 1);
+    Pool pool(chain, clock.time);
+    const routing::ProviderBook providers{config::built_in_providers()};
+    Poller poller(worker, transport, {&pool}, providers);
+    poller.start();
+    const core::TimePoint began = clock.time;
+    while (clock.time < end) {
+        clock.time += 2s;
+        for (int step = 0; step < 16; ++step) {
+            worker.io.restart();
+            worker.io.poll_one();
+        }
+    }
+    const double days = std::chrono::duration<double>(clock.time - began) / 24h;
+    const double asked = transport.scripts[0].id_asked + transport.scripts[0].head_asked;
+    CHECK(asked / days < 3000 + 20 / days);  // the first minute counts as traffic
+    CHECK(asked / days > 1000);
+    CHECK(pool.snapshots().get()->upstreams[0].state == UpstreamState::fit);
+    bool joined = false;
+    boost::asio::co_spawn(worker.io.get_executor(), Fixture::join(poller, joined),
+                          boost::asio::detached);
+    for (int step = 0; step < 10'000 && !joined; ++step) {
+        worker.io.restart();
+        worker.io.poll_one();
+    }
+    CHECK(joined);
 }
