@@ -91,17 +91,28 @@ void ChainView::observe_head(std::size_t upstream, const Observation& observatio
     member.reach = {observation.latest.number, observation.at};
     member.highest = std::max(member.highest, observation.latest.number);
     recompute(observation.at);
-    switch (standing(upstream)) {
-        case Standing::lagging:
-            evidence_.on_lag(upstream, lag(upstream), observation);
-            break;
-        case Standing::implausible:
-            evidence_.on_implausible(upstream, observation);
-            break;
-        case Standing::current:
-        case Standing::unknown:
-            evidence_.on_well(upstream);
-            break;
+    note_standings(observation.at);
+}
+
+// Who has fallen behind, or ran ahead, by what is believed now.
+void ChainView::note_standings(core::TimePoint now) {
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (members_[i].identity != Identity::right || !members_[i].latest) {
+            continue;
+        }
+        const BlockId& latest = members_[i].latest->latest;
+        switch (standing(i)) {
+            case Standing::lagging:
+                evidence_.on_lag(i, lag(i), latest, now);
+                break;
+            case Standing::implausible:
+                evidence_.on_implausible(i, latest, now);
+                break;
+            case Standing::current:
+            case Standing::unknown:
+                evidence_.on_well(i);
+                break;
+        }
     }
 }
 
@@ -124,7 +135,10 @@ void ChainView::set_counted(std::size_t upstream, bool counted, core::TimePoint 
     }
 }
 
-void ChainView::refresh(core::TimePoint now) { recompute(now); }
+void ChainView::refresh(core::TimePoint now) {
+    recompute(now);
+    note_standings(now);
+}
 
 std::optional<std::uint64_t> ChainView::reported_chain_id(std::size_t upstream) const {
     return members_[upstream].chain_id;

@@ -121,6 +121,7 @@ class ChainView {
     bool agree(const Observation& high, const Observation& low) const;
     std::uint64_t plausible_jump(core::TimePoint now) const;
     void recompute(core::TimePoint now);
+    void note_standings(core::TimePoint now);
     void adopt(const Observation& observation, core::TimePoint now);
     void give_way(const Observation& observation, core::TimePoint now);
     void fall_back(const Observation& observation, core::TimePoint now);

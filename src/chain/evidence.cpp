@@ -129,27 +129,28 @@ bool Evidence::falls_ill(std::size_t upstream, DisagreementKind kind) {
     return news;
 }
 
-void Evidence::on_lag(std::size_t upstream, std::uint64_t blocks, const Observation& latest) {
+void Evidence::on_lag(std::size_t upstream, std::uint64_t blocks, const BlockId& latest,
+                      core::TimePoint now) {
     if (falls_ill(upstream, DisagreementKind::lag)) {
         note({.kind = DisagreementKind::lag,
               .upstream = upstream,
-              .block = latest.latest,
+              .block = latest,
               .other = std::nullopt,
               .other_hash = {},
               .detail = std::to_string(blocks) + " blocks behind",
-              .at = latest.at});
+              .at = now});
     }
 }
 
-void Evidence::on_implausible(std::size_t upstream, const Observation& latest) {
+void Evidence::on_implausible(std::size_t upstream, const BlockId& latest, core::TimePoint now) {
     if (falls_ill(upstream, DisagreementKind::implausible_head)) {
         note({.kind = DisagreementKind::implausible_head,
               .upstream = upstream,
-              .block = latest.latest,
+              .block = latest,
               .other = std::nullopt,
               .other_hash = {},
               .detail = "its head is implausibly far ahead of the others",
-              .at = latest.at});
+              .at = now});
     }
 }
 

@@ -52,8 +52,9 @@ class Evidence {
     void on_head(std::size_t upstream, const Observation& observation);
 
     // Noted once until the upstream is well again.
-    void on_lag(std::size_t upstream, std::uint64_t blocks, const Observation& latest);
-    void on_implausible(std::size_t upstream, const Observation& latest);
+    void on_lag(std::size_t upstream, std::uint64_t blocks, const BlockId& latest,
+                core::TimePoint now);
+    void on_implausible(std::size_t upstream, const BlockId& latest, core::TimePoint now);
     void on_well(std::size_t upstream);
 
     void note(Disagreement disagreement);

@@ -86,11 +86,11 @@ TEST_CASE("stepping back by up to three blocks is noise, farther is a regression
 
 TEST_CASE("an illness is noted once until it is over, and a liar's claims push out nobody's") {
     Evidence evidence(2);
-    evidence.on_lag(0, 7, block(100));
-    evidence.on_lag(0, 8, block(101));
+    evidence.on_lag(0, 7, block(100).latest, {});
+    evidence.on_lag(0, 8, block(101).latest, {});
     evidence.on_well(0);
-    evidence.on_lag(0, 9, block(102));
-    evidence.on_implausible(0, block(900'000));
+    evidence.on_lag(0, 9, block(102).latest, {});
+    evidence.on_implausible(0, block(900'000).latest, {});
     CHECK(kinds(evidence) ==
           Kinds{DisagreementKind::lag, DisagreementKind::lag, DisagreementKind::implausible_head});
     evidence.on_head(1, block(100));
