@@ -1,49 +1,10 @@
-#include "chain/chain_view.hpp"
-
-#include "support/catch.hpp"
-
-#include <random>
-#include <set>
-#include <string>
+#include "unit/chain/view_fixture.hpp"
 
 using namespace weir::chain;
+using namespace weir::test;
 using namespace std::chrono_literals;
 using weir::core::Duration;
 using weir::core::TimePoint;
-
-namespace {
-
-// A view with a clock of its own; upstreams are on the right chain from the start.
-struct Fixture {
-    explicit Fixture(std::size_t upstreams, Duration block_time = 12s)
-        : view(rules(upstreams, block_time)) {
-        for (std::size_t i = 0; i < upstreams; ++i) {
-            view.observe_chain_id(i, 1, {});
-        }
-    }
-
-    static ChainRules rules(std::size_t upstreams, Duration block_time) {
-        ChainRules rules;
-        rules.chain_id = 1;
-        rules.upstreams = upstreams;
-        rules.block_time = block_time;
-        return rules;
-    }
-
-    void head(std::size_t upstream, std::uint64_t number, const char* fork = "") {
-        Observation observation;
-        observation.latest = {number, "0x" + std::to_string(number) + fork};
-        observation.at = now;
-        view.observe_head(upstream, observation);
-    }
-
-    std::uint64_t number() const { return view.head() ? view.head()->number : 0; }
-
-    TimePoint now{1h};
-    ChainView view;
-};
-
-}  // namespace
 
 TEST_CASE("an upstream is unknown, right or wrong by its chain id") {
     ChainRules rules;
@@ -79,7 +40,7 @@ TEST_CASE("a doubt does not wash a wrong chain clean") {
 }
 
 TEST_CASE("with one upstream its word is the chain") {
-    Fixture f(1);
+    ViewFixture f(1);
     for (const std::uint64_t number : {100U, 101U, 1'000'000U, 3U, 0U, 4U}) {
         f.head(0, number);
         CHECK(f.number() == number);
@@ -89,7 +50,7 @@ TEST_CASE("with one upstream its word is the chain") {
 }
 
 TEST_CASE("with three the head is the highest block that two reach") {
-    Fixture f(3);
+    ViewFixture f(3);
     f.head(0, 100);
     f.head(1, 101);
     f.head(2, 99);
@@ -105,7 +66,7 @@ TEST_CASE("with three the head is the highest block that two reach") {
 
 TEST_CASE("a lone far jump moves nobody") {
     SECTION("one of three") {
-        Fixture f(3);
+        ViewFixture f(3);
         f.head(0, 1000);
         f.head(1, 1000);
         f.head(2, 1000);
@@ -117,7 +78,7 @@ TEST_CASE("a lone far jump moves nobody") {
         CHECK(f.view.standing(2) == Standing::implausible);
     }
     SECTION("one of two") {
-        Fixture f(2);
+        ViewFixture f(2);
         f.head(0, 1000);
         f.head(1, 1000);
         for (int i = 0; i < 20; ++i) {
@@ -129,7 +90,7 @@ TEST_CASE("a lone far jump moves nobody") {
         CHECK(f.view.standing(1) == Standing::implausible);
     }
     SECTION("one of two, the first to speak: the other one denies it") {
-        Fixture f(2);
+        ViewFixture f(2);
         f.head(1, 901'000);
         f.head(0, 1000);
         f.now += 61s;
@@ -141,7 +102,7 @@ TEST_CASE("a lone far jump moves nobody") {
 
 TEST_CASE("an early lone head is provisional and dropped when others speak") {
     for (const std::size_t upstreams : {2U, 3U}) {
-        Fixture f(upstreams);
+        ViewFixture f(upstreams);
         f.head(0, 901'000);  // the liar answers in 5 ms
         CHECK(f.number() == 901'000);
         CHECK(f.view.is_provisional());
@@ -164,7 +125,7 @@ TEST_CASE("an early lone head is provisional and dropped when others speak") {
 
 TEST_CASE(
     "a liar whose timestamps fit its numbers is not taken for a node ahead of one that syncs") {
-    Fixture f(3);
+    ViewFixture f(3);
     Observation liar;
     liar.at = f.now;
     liar.wall = 1'700'000'000;
@@ -181,7 +142,7 @@ TEST_CASE(
 }
 
 TEST_CASE("with three the head drops to what two reach, however it was before") {
-    Fixture f(3);
+    ViewFixture f(3);
     f.head(0, 1000);
     f.head(1, 1050);  // plausible while two have spoken
     CHECK(f.number() == 1050);
@@ -194,7 +155,7 @@ TEST_CASE("with three the head drops to what two reach, however it was before") 
 }
 
 TEST_CASE("a liar that returns when the others are away holds the head no longer than they are") {
-    Fixture f(3);
+    ViewFixture f(3);
     for (std::size_t i = 0; i < 3; ++i) {
         f.head(i, 1000);
     }
@@ -217,7 +178,7 @@ TEST_CASE("a liar that returns when the others are away holds the head no longer
 }
 
 TEST_CASE("a node that still syncs does not hold the chain back") {
-    Fixture f(2);
+    ViewFixture f(2);
     Observation observation;
     observation.at = f.now;
     observation.wall = 1'700'000'000;
@@ -234,7 +195,7 @@ TEST_CASE("a node that still syncs does not hold the chain back") {
 }
 
 TEST_CASE("time or another upstream bears a jump out") {
-    Fixture f(2);
+    ViewFixture f(2);
     f.head(0, 1000);
     f.head(1, 1000);
     f.now += 1h;  // nobody was asked: 300 blocks have come
@@ -250,7 +211,7 @@ TEST_CASE("time or another upstream bears a jump out") {
 }
 
 TEST_CASE("if all fall back, that is the head at once") {
-    Fixture f(2);
+    ViewFixture f(2);
     f.head(0, 1000);
     f.head(1, 1000);
     f.head(0, 5);
@@ -265,7 +226,7 @@ TEST_CASE("if all fall back, that is the head at once") {
 }
 
 TEST_CASE("an ill upstream's word does not count, and its absence does not turn the head back") {
-    Fixture f(2);
+    ViewFixture f(2);
     f.head(0, 1000);
     f.head(1, 998);
     f.view.set_counted(0, false, f.now);
@@ -275,7 +236,7 @@ TEST_CASE("an ill upstream's word does not count, and its absence does not turn 
 }
 
 TEST_CASE("those that lag are out until nobody has shown a newer head for long") {
-    Fixture f(2);
+    ViewFixture f(2);
     f.head(0, 1000);
     f.head(1, 990);
     CHECK(f.view.standing(1) == Standing::lagging);
@@ -294,7 +255,7 @@ TEST_CASE("those that lag are out until nobody has shown a newer head for long")
 }
 
 TEST_CASE("lag is judged from when an upstream was last asked") {
-    Fixture f(2, 250ms);
+    ViewFixture f(2, 250ms);
     CHECK(f.view.tolerated_lag() == 23);
     f.head(0, 1000);
     f.now += 5s;
@@ -304,11 +265,11 @@ TEST_CASE("lag is judged from when an upstream was last asked") {
     f.head(0, 990);  // asked now, and really behind
     CHECK(f.view.lag(0) == 30);
     CHECK(f.view.standing(0) == Standing::lagging);
-    CHECK(Fixture(2, 12s).view.tolerated_lag() == 3);
+    CHECK(ViewFixture(2, 12s).view.tolerated_lag() == 3);
 }
 
 TEST_CASE("a one-block reorganisation changes the hash and excludes nobody") {
-    Fixture f(2);
+    ViewFixture f(2);
     f.head(0, 100, "a");
     f.head(1, 100, "a");
     f.head(0, 100, "b");
@@ -345,111 +306,5 @@ TEST_CASE("the block time is learned from timestamps") {
         observation.latest.number += 1;
         view.observe_head(0, observation);
         CHECK(view.block_time() <= Duration(60s));
-    }
-}
-
-TEST_CASE("over random observations the head is somebody's, and two of three carry it") {
-    std::mt19937_64 random(7);
-    for (int round = 0; round < 200; ++round) {
-        Fixture f(3);
-        std::uint64_t truth = 1000;
-        for (std::size_t i = 0; i < 3; ++i) {
-            f.head(i, truth);
-        }
-        for (int step = 0; step < 100; ++step) {
-            f.now += 12s;
-            ++truth;
-            // Two are honest within two blocks; the third says anything.
-            f.head(0, truth - random() % 3);
-            f.head(1, truth - random() % 3);
-            f.head(2, random() % (3 * truth));
-            CHECK(f.number() >= truth - 4);
-            CHECK(f.number() <= truth);
-            CHECK(f.view.standing(0) == Standing::current);
-            CHECK(f.view.standing(1) == Standing::current);
-        }
-    }
-}
-
-TEST_CASE("over random streams no minority of one moves the head, whatever the order of speaking") {
-    std::mt19937_64 random(11);
-    for (int round = 0; round < 300; ++round) {
-        const std::size_t upstreams = 3 + random() % 3;
-        const std::size_t liar = random() % upstreams;
-        Fixture f(upstreams);
-        std::uint64_t truth = 100'000;
-        std::set<std::size_t> spoken;
-        std::set<std::size_t> ill;
-        for (int step = 0; step < 60; ++step) {
-            f.now += std::chrono::milliseconds(random() % 4000);
-            truth += random() % 3 == 0 ? 1 : 0;
-            const std::size_t who = random() % upstreams;
-            if (random() % 10 == 0) {
-                const bool counts = random() % 3 != 0;
-                f.view.set_counted(who, counts, f.now);
-                if (!counts) {
-                    ill.insert(who);
-                } else {
-                    ill.erase(who);
-                }
-                spoken.clear();  // who counts is another set now
-                continue;
-            }
-            f.head(who, who == liar ? truth + random() % 2'000'000 : truth - random() % 2);
-            if (who != liar && !ill.contains(who)) {
-                spoken.insert(who);
-            }
-            if (spoken.size() >= 2) {
-                CHECK(f.number() <= truth);
-                CHECK(f.number() + 30 >= truth);
-            }
-        }
-    }
-}
-
-TEST_CASE("over random streams the view keeps its own rules") {
-    std::mt19937_64 random(13);
-    for (int round = 0; round < 300; ++round) {
-        const std::size_t upstreams = 1 + random() % 5;
-        Fixture f(upstreams, random() % 2 == 0 ? 12s : 250ms);
-        std::uint64_t fall_backs = 0;
-        for (int step = 0; step < 80; ++step) {
-            f.now += std::chrono::milliseconds(random() % 20'000);
-            const std::size_t who = random() % upstreams;
-            const std::uint64_t before = f.number();
-            const std::uint64_t fell_before = fall_backs;
-            const bool carried = f.view.is_corroborated();
-            switch (random() % 6) {
-                case 0:
-                    f.view.set_counted(who, random() % 2 == 0, f.now);
-                    break;
-                case 1:
-                    f.view.observe_chain_id(who, random() % 4 == 0 ? 2 : 1, f.now);
-                    break;
-                case 2:
-                    f.view.refresh(f.now);
-                    break;
-                default:
-                    f.head(who, random() % 3 == 0 ? random() % 1'000'000 : 1000 + random() % 100,
-                           random() % 5 == 0 ? "x" : "");
-            }
-            CHECK(f.view.fall_backs() >= fall_backs);
-            fall_backs = f.view.fall_backs();
-            if (f.view.head()) {
-                CHECK(f.view.highest_plausible(f.now) >= f.number());
-                // A head that two reached goes back by a fall-back only.
-                CHECK((f.number() >= before || !carried || fall_backs > fell_before));
-            }
-            CHECK(f.view.evidence().kept().size() <= Evidence::kKept);
-            for (std::size_t i = 0; i < upstreams; ++i) {
-                if (!f.view.latest(i)) {
-                    CHECK(f.view.standing(i) == Standing::unknown);
-                } else if (upstreams == 1) {
-                    CHECK(f.view.standing(i) == Standing::current);
-                } else if (f.view.standing(i) == Standing::lagging) {
-                    CHECK(f.view.lag(i) > f.view.tolerated_lag());
-                }
-            }
-        }
     }
 }

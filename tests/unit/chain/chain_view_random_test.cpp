@@ -1,0 +1,115 @@
+// What holds for the chain view whatever upstreams say, in whatever order.
+#include "unit/chain/view_fixture.hpp"
+
+#include <random>
+#include <set>
+
+using namespace weir::chain;
+using namespace weir::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("over random observations the head is somebody's, and two of three carry it") {
+    std::mt19937_64 random(7);
+    for (int round = 0; round < 200; ++round) {
+        ViewFixture f(3);
+        std::uint64_t truth = 1000;
+        for (std::size_t i = 0; i < 3; ++i) {
+            f.head(i, truth);
+        }
+        for (int step = 0; step < 100; ++step) {
+            f.now += 12s;
+            ++truth;
+            // Two are honest within two blocks; the third says anything.
+            f.head(0, truth - random() % 3);
+            f.head(1, truth - random() % 3);
+            f.head(2, random() % (3 * truth));
+            CHECK(f.number() >= truth - 4);
+            CHECK(f.number() <= truth);
+            CHECK(f.view.standing(0) == Standing::current);
+            CHECK(f.view.standing(1) == Standing::current);
+        }
+    }
+}
+
+TEST_CASE("over random streams no minority of one moves the head, whatever the order of speaking") {
+    std::mt19937_64 random(11);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t upstreams = 3 + random() % 3;
+        const std::size_t liar = random() % upstreams;
+        ViewFixture f(upstreams);
+        std::uint64_t truth = 100'000;
+        std::set<std::size_t> spoken;
+        std::set<std::size_t> ill;
+        for (int step = 0; step < 60; ++step) {
+            f.now += std::chrono::milliseconds(random() % 4000);
+            truth += random() % 3 == 0 ? 1 : 0;
+            const std::size_t who = random() % upstreams;
+            if (random() % 10 == 0) {
+                const bool counts = random() % 3 != 0;
+                f.view.set_counted(who, counts, f.now);
+                if (!counts) {
+                    ill.insert(who);
+                } else {
+                    ill.erase(who);
+                }
+                spoken.clear();  // who counts is another set now
+                continue;
+            }
+            f.head(who, who == liar ? truth + random() % 2'000'000 : truth - random() % 2);
+            if (who != liar && !ill.contains(who)) {
+                spoken.insert(who);
+            }
+            if (spoken.size() >= 2) {
+                CHECK(f.number() <= truth);
+                CHECK(f.number() + 30 >= truth);
+            }
+        }
+    }
+}
+
+TEST_CASE("over random streams the view keeps its own rules") {
+    std::mt19937_64 random(13);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t upstreams = 1 + random() % 5;
+        ViewFixture f(upstreams, random() % 2 == 0 ? 12s : 250ms);
+        std::uint64_t fall_backs = 0;
+        for (int step = 0; step < 80; ++step) {
+            f.now += std::chrono::milliseconds(random() % 20'000);
+            const std::size_t who = random() % upstreams;
+            const std::uint64_t before = f.number();
+            const std::uint64_t fell_before = fall_backs;
+            const bool carried = f.view.is_corroborated();
+            switch (random() % 6) {
+                case 0:
+                    f.view.set_counted(who, random() % 2 == 0, f.now);
+                    break;
+                case 1:
+                    f.view.observe_chain_id(who, random() % 4 == 0 ? 2 : 1, f.now);
+                    break;
+                case 2:
+                    f.view.refresh(f.now);
+                    break;
+                default:
+                    f.head(who, random() % 3 == 0 ? random() % 1'000'000 : 1000 + random() % 100,
+                           random() % 5 == 0 ? "x" : "");
+            }
+            CHECK(f.view.fall_backs() >= fall_backs);
+            fall_backs = f.view.fall_backs();
+            if (f.view.head()) {
+                CHECK(f.view.highest_plausible(f.now) >= f.number());
+                // A head that two reached goes back by a fall-back only.
+                CHECK((f.number() >= before || !carried || fall_backs > fell_before));
+            }
+            CHECK(f.view.evidence().kept().size() <= Evidence::kKept);
+            for (std::size_t i = 0; i < upstreams; ++i) {
+                if (!f.view.latest(i)) {
+                    CHECK(f.view.standing(i) == Standing::unknown);
+                } else if (upstreams == 1) {
+                    CHECK(f.view.standing(i) == Standing::current);
+                } else if (f.view.standing(i) == Standing::lagging) {
+                    CHECK(f.view.lag(i) > f.view.tolerated_lag());
+                }
+            }
+        }
+    }
+}
