@@ -72,7 +72,7 @@ class ReadOperation final : private ClientPresence::Listener {
     SecondOpinion opinion_;
     std::optional<upstream::Granted> turn_;  // waited for, not used yet
     unsigned attempts_ = 0;
-    bool retries_spent_ = false;    // nobody may be asked again for now
+    bool retries_spent_ = false;  // nobody may be asked again for now
     bool hedged_ = false;
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;
