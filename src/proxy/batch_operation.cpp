@@ -207,7 +207,9 @@ class BatchOperation {
     // As many as there are arrays left to send, beside the one that asks.
     void fill(Lane& lane) {
         const std::size_t arrays = (lane.places.size() + lane.size - 1) / lane.size;
-        while (lane.runners < std::min(lane.most_runners, arrays + 1)) {
+        const std::size_t wanted = std::min(lane.most_runners, arrays + 1);
+        // A runner that finds no place ends at once.
+        for (std::size_t i = lane.runners; i < wanted && !lane.places.empty(); ++i) {
             start_runner(lane);
         }
     }
@@ -262,7 +264,8 @@ class BatchOperation {
     }
 
     void start_alone() {
-        while (alone_runners_ < std::min(kSideBySide, alone_.size())) {
+        const std::size_t wanted = std::min(kSideBySide, alone_.size());
+        for (std::size_t i = alone_runners_; i < wanted && !alone_.empty(); ++i) {
             ++alone_runners_;
             tasks_.spawn(run_alone());
         }

@@ -25,13 +25,24 @@ export function nodeBasics(chainId, head = HEAD) {
 // `answer(call)` gets {method, params, paramsText} and gives {result}, {error}, {member} (the raw
 // text of the answer's member, `"result":...`), {http: status, body, headers}, or {drop: true}: the
 // connection closes without an answer.
-export async function startProvider(t, answer) {
-  const provider = {calls: [], count: (method) => provider.calls.filter((c) => c.method === method).length};
+// Arrays of more than `maxBatch` calls are refused, if it is given; `sizes` keeps the calls of each
+// message.
+export async function startProvider(t, answer, {maxBatch} = {}) {
+  const provider = {calls: [], sizes: [], count: (method) => provider.calls.filter((c) => c.method === method).length};
   const server = http.createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
     const text = Buffer.concat(parts).toString('utf8');
     const batch = text.trimStart().startsWith('[');
+    const count = batch ? items(text).length : 1;
+    provider.sizes.push(count);
+    if (maxBatch && count > maxBatch) {
+      const error = {code: 31, message: `Batch of more than ${maxBatch} requests are not allowed`};
+      response
+        .writeHead(500, {'content-type': 'application/json'})
+        .end(JSON.stringify({jsonrpc: '2.0', id: null, error}));
+      return;
+    }
     const answers = (batch ? items(text) : [text]).map((item) => {
       const raw = members(item);
       const call = {

@@ -215,6 +215,8 @@ TEST_CASE("keys whose feature is still to come are refused") {
             yaml = with_upstream(name + ": 1");
         } else if (parent == "chains[]") {
             yaml = with_chain_keys(name + ": 1");
+        } else if (parent.starts_with("chains[].")) {
+            yaml = with_chain_keys(parent.substr(9) + ": {" + name + ": 1}");
         } else {
             yaml = with_chain(parent.empty() ? name + ": 1" : parent + ": {" + name + ": 1}");
         }
