@@ -8,12 +8,8 @@ namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
 constexpr std::array<std::string_view, 6> kNotAvailable = {
-    "server.tls",
-    "server.trusted_proxies",
-    "log.sample",
-    "log.correlation_key",
-    "clients",
-    "chains[].batch.pin_block",
+    "server.tls", "server.trusted_proxies",   "log.sample", "log.correlation_key",
+    "clients",    "chains[].batch.pin_block",
 };
 
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();

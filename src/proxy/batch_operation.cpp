@@ -38,10 +38,12 @@ bool has_a_holder(const RequestScope& scope, const CallPlan& plan) {
     return hash && scope.records.holder(scope.chain.index, core::to_lower(*hash)).has_value();
 }
 
-// Slow calls go alone, so that the others do not wait for them.
+// Slow calls go alone, so that the others do not wait for them; and so do those that show the head,
+// which may have to be asked again elsewhere.
 bool may_ride(const RequestScope& scope, const CallPlan& plan) {
     return !plan.refusal && plan.access() == routing::Access::read && !plan.wants_pending &&
-           plan.traits->time_class == routing::TimeClass::fast && !has_a_holder(scope, plan);
+           plan.traits->time_class == routing::TimeClass::fast && !has_a_holder(scope, plan) &&
+           (plan.head_call == HeadCall::none || scope.chain.config.upstreams.size() == 1);
 }
 
 class BatchOperation {
@@ -125,21 +127,36 @@ class BatchOperation {
         }
     }
 
-    // Calls of one method have the same upstreams, and most batches have few methods.
+    // An array's nulls are not asked again: what newer blocks may hold is looked up at the head.
+    static routing::BlockNeed block_of(const CallPlan& plan) {
+        return plan.null_needs_head && plan.block.kind == routing::BlockNeed::Kind::any
+                   ? routing::BlockNeed{.kind = routing::BlockNeed::Kind::latest}
+                   : plan.block;
+    }
+
+    // Calls of one method and block have the same upstreams, and most batches have few of them.
     std::vector<routing::BatchKind> kinds_of(const std::vector<std::size_t>& riders) const {
         struct OfMethod {
             std::string_view method;
+            routing::BlockNeed block;
             std::size_t kind;
         };
         std::vector<OfMethod> methods;
         std::vector<routing::BatchKind> kinds;
         for (const std::size_t place : riders) {
             const CallPlan& plan = plans_[place];
+            const routing::BlockNeed block = block_of(plan);
             auto known = std::find_if(methods.begin(), methods.end(), [&](const OfMethod& each) {
-                return each.method == plan.call->method;
+                return each.block == block && each.method == plan.call->method;
             });
             if (known == methods.end()) {
-                const routing::Need need{.method = plan.call->method, .traits = plan.traits};
+                const routing::Need need{
+                    .method = plan.call->method,
+                    .traits = plan.traits,
+                    .block = block,
+                    .served = block.kind == routing::BlockNeed::Kind::latest
+                                  ? scope_.chain.floor.number(scope_.snapshot->fall_backs)
+                                  : 0};
                 const Tried fit = routing::first_choices(*scope_.snapshot, need, now_);
                 auto kind = std::find_if(kinds.begin(), kinds.end(),
                                          [&](const auto& each) { return each.fit == fit; });
@@ -148,7 +165,7 @@ class BatchOperation {
                     kind = kinds.end() - 1;
                 }
                 methods.push_back(
-                    {plan.call->method, static_cast<std::size_t>(kind - kinds.begin())});
+                    {plan.call->method, block, static_cast<std::size_t>(kind - kinds.begin())});
                 known = methods.end() - 1;
             }
             kinds[known->kind].places.push_back(place);

@@ -340,7 +340,8 @@ Tried first_choices(const RoutingSnapshot& pool, const Need& need, core::TimePoi
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        if (rank_of(pool, upstream, need, now) != Rank::good || (best.any() && upstream.tier > tier)) {
+        if (rank_of(pool, upstream, need, now) != Rank::good ||
+            (best.any() && upstream.tier > tier)) {
             continue;
         }
         if (upstream.tier < tier) {
