@@ -80,14 +80,6 @@ bool is_unknown(routing::Cause cause) {
     return cause == routing::Cause::unknown || cause == routing::Cause::bad_reply;
 }
 
-// An error has to be an object. One that is a bare text is passed for its words, if they tell what
-// the call came to.
-bool is_for_clients(const jsonrpc::Reply& reply, const routing::Verdict& verdict) {
-    return verdict.cause != routing::Cause::bad_reply &&
-           (jsonrpc::is_object(reply.error) ||
-            (jsonrpc::is_string(reply.error) && verdict.blame != routing::Blame::upstream));
-}
-
 Judged judge_whole(const Services& services, const Sending& sending,
                    upstream::TransportReply&& reply, std::uint64_t id) {
     HttpReply http{.head = std::move(reply.head),
@@ -176,6 +168,12 @@ runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& 
     }
 }
 
+bool is_for_clients(const jsonrpc::Reply& reply, const routing::Verdict& verdict) {
+    return verdict.cause != routing::Cause::bad_reply &&
+           (jsonrpc::is_object(reply.error) ||
+            (jsonrpc::is_string(reply.error) && verdict.blame != routing::Blame::upstream));
+}
+
 std::optional<Answer> redacted_error(const telemetry::PieceRedactor& secrets,
                                      std::string_view error) {
     std::string scratch;
@@ -192,12 +190,12 @@ void observe(const Services& services, const ChainContext& chain, routing::Upstr
              const HttpReply& reply) {
     const config::Upstream& config = chain.config.upstreams[upstream];
     // Secrets first: what numbers and hex are replaced in is no longer found to be a piece of one.
-    routing::Shape shape = routing::shape_of(reply, [&services](std::string_view text) {
+    const routing::Shape shape = routing::shape_of(reply, [&services](std::string_view text) {
         std::string scratch;
         return std::string(services.secrets.apply(text, scratch));
     });
     services.metrics.unknown_shape();
-    services.observations.note({chain.config.name, config.name, config.provider}, std::move(shape),
+    services.observations.note({chain.config.name, config.name, config.provider}, shape,
                                services.worker.clock.wall_now());
 }
 

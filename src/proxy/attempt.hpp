@@ -55,6 +55,10 @@ std::optional<std::uint64_t> number_of(std::string_view id);
 runtime::Task<std::optional<routing::TransportFailure>> read_to_end(
     runtime::BufferPool& buffers, upstream::TransportReply& reply);
 
+// An error has to be an object. One that is a bare text is passed for its words, if they tell what
+// the call came to.
+bool is_for_clients(const jsonrpc::Reply& reply, const routing::Verdict& verdict);
+
 // The error as the client may see it, where that differs: a provider may quote a piece of its key
 // or URL.
 std::optional<Answer> redacted_error(const telemetry::PieceRedactor& secrets,

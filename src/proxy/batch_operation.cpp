@@ -107,7 +107,7 @@ class BatchOperation {
         }
         upstream::Pool& pool = scope_.chain.pool;
         std::vector<routing::BatchRoom> rooms =
-            pool.batch_rooms(riders.size(), *plans_[riders.front()].traits, now_);
+            pool.batch_rooms(riders.size(), kind_of(riders.front()), now_);
         std::vector<std::size_t> messages;
         messages.reserve(rooms.size());
         for (const routing::BatchRoom& room : rooms) {
@@ -173,6 +173,10 @@ class BatchOperation {
         return kinds;
     }
 
+    upstream::CallKind kind_of(std::size_t place) const {
+        return {*plans_[place].traits, plans_[place].call->method};
+    }
+
     Lane& lane_of(UpstreamIndex upstream, const std::vector<std::size_t>& messages) {
         const auto known = std::find_if(lanes_.begin(), lanes_.end(), [&](const Lane& lane) {
             return lane.upstream == upstream;
@@ -232,15 +236,15 @@ class BatchOperation {
     }
 
     upstream::BatchAdmission admit(const Lane& lane) const {
-        std::vector<const routing::MethodTraits*> traits;
-        traits.reserve(lane.size);
+        std::vector<upstream::CallKind> kinds;
+        kinds.reserve(lane.size);
         for (const std::size_t place : lane.places) {
-            if (traits.size() == lane.size) {
+            if (kinds.size() == lane.size) {
                 break;
             }
-            traits.push_back(plans_[place].traits);
+            kinds.push_back(kind_of(place));
         }
-        return scope_.chain.pool.admit_batch(lane.upstream, traits,
+        return scope_.chain.pool.admit_batch(lane.upstream, kinds,
                                              scope_.services.worker.clock.now());
     }
 

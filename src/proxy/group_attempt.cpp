@@ -136,7 +136,8 @@ class Judgement {
         report_attempt(services_, chain_, first, group_.upstream, judged);
         std::uint64_t units = 0;
         for (const std::size_t place : std::span(group_.places).subspan(1)) {
-            units += chain_.pool.units_of(group_.upstream, *group_.plans[place].traits);
+            units += chain_.pool.units_of(
+                group_.upstream, {*group_.plans[place].traits, group_.plans[place].call->method});
         }
         services_.metrics.units(chain_.index, group_.upstream, units);
         for (const auto& [place, verdict] : refusals_) {
@@ -171,7 +172,7 @@ class Judgement {
         if (verdict.cause == Cause::unknown) {
             observe(services_, chain_, group_.upstream, http);
         }
-        if (verdict.disposition == Disposition::answer) {
+        if (verdict.disposition == Disposition::answer && is_for_clients(*item.reply, verdict)) {
             std::optional<Answer> redacted = redacted_error(services_.secrets, item.reply->error);
             answers_[place].emplace(
                 redacted ? std::move(*redacted)

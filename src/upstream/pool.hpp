@@ -73,14 +73,6 @@ struct Admission {
     Obstacle obstacle = Obstacle::none;  // none with a permit only
 };
 
-// What a call's cost rests on. The name tells what the method table does not know.
-struct CallKind {
-    CallKind(const routing::MethodTraits& of_method, std::string_view name = {})
-        : traits(of_method), method(name) {}
-    const routing::MethodTraits& traits;
-    std::string_view method;
-};
-
 // The place of an array, for as many of its calls from the first on as may go: two at least.
 struct BatchAdmission {
     std::optional<Permit> permit;
@@ -99,6 +91,14 @@ struct BatchReport {
     std::size_t calls = 0;
     std::optional<std::size_t> named;  // the limit that the refusal spoke of
     core::TimePoint at;
+};
+
+// What a call's cost rests on. The name tells what the method table does not know.
+struct CallKind {
+    CallKind(const routing::MethodTraits& of_method, std::string_view name = {})
+        : traits(of_method), method(name) {}
+    const routing::MethodTraits& traits;
+    std::string_view method;
 };
 
 // What the queue of calls is asked for. The method's name must live as long as the call waits.
@@ -172,12 +172,10 @@ class Pool {
     Admission admit(routing::UpstreamIndex upstream, const CallKind& call, core::TimePoint now);
 
     // What each upstream has room for now, for one who has so many calls of about this cost.
-    std::vector<routing::BatchRoom> batch_rooms(std::size_t calls,
-                                                const routing::MethodTraits& typical,
+    std::vector<routing::BatchRoom> batch_rooms(std::size_t calls, const CallKind& typical,
                                                 core::TimePoint now);
     // Every call that goes is charged to the budget at once.
-    BatchAdmission admit_batch(routing::UpstreamIndex upstream,
-                               std::span<const routing::MethodTraits* const> calls,
+    BatchAdmission admit_batch(routing::UpstreamIndex upstream, std::span<const CallKind> calls,
                                core::TimePoint now);
     // For the upstream's batch limit alone; health hears of an array by report().
     void report_batch(routing::UpstreamIndex upstream, const BatchReport& report);

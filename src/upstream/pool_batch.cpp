@@ -8,7 +8,6 @@ namespace weir::upstream {
 
 using routing::BatchRoom;
 using routing::Charge;
-using routing::MethodTraits;
 using routing::UpstreamIndex;
 
 namespace {
@@ -28,7 +27,7 @@ std::size_t ready_calls(const routing::Budget& budget, std::span<const Charge> c
 
 }  // namespace
 
-std::vector<BatchRoom> Pool::batch_rooms(std::size_t calls, const MethodTraits& typical,
+std::vector<BatchRoom> Pool::batch_rooms(std::size_t calls, const CallKind& typical,
                                          core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     std::vector<BatchRoom> rooms(impl_->members.size());
@@ -47,12 +46,12 @@ std::vector<BatchRoom> Pool::batch_rooms(std::size_t calls, const MethodTraits& 
     return rooms;
 }
 
-BatchAdmission Pool::admit_batch(UpstreamIndex upstream, std::span<const MethodTraits* const> calls,
+BatchAdmission Pool::admit_batch(UpstreamIndex upstream, std::span<const CallKind> calls,
                                  core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     Impl::Member& member = impl_->members[upstream];
     BatchAdmission admission;
-    admission.obstacle = impl_->obstacle_to(upstream, *calls.front(), now);
+    admission.obstacle = impl_->obstacle_to(upstream, calls.front(), now);
     if (admission.obstacle == Obstacle::none && impl_->is_waited_for(upstream)) {
         admission.obstacle = Obstacle::limit;
     }
@@ -62,8 +61,8 @@ BatchAdmission Pool::admit_batch(UpstreamIndex upstream, std::span<const MethodT
     const std::size_t most = member.batch.admitted(calls.size());
     std::vector<Charge> charges;
     charges.reserve(most);
-    for (const MethodTraits* traits : calls.first(most)) {
-        charges.push_back(impl_->charge_of(upstream, *traits));
+    for (const CallKind& call : calls.first(most)) {
+        charges.push_back(impl_->charge_of(upstream, call));
     }
     const std::size_t ready = most < 2 ? 0 : ready_calls(member.budget, charges, now);
     if (ready < 2) {
