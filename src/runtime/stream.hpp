@@ -5,7 +5,6 @@
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
-#include <boost/asio/bind_allocator.hpp>
 #include <boost/asio/error.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -149,8 +148,8 @@ class Stream final : private ReadySet::Entry {
     ReadySet& set_;
     int descriptor_ = -1;
     bool readable_ = false;
-    bool may_hold_more_ = false;  // after a read that did not fill its room
-    bool* gone_ = nullptr;        // set when on_ready() finds itself in a destroyed stream
+    bool may_hold_more_ = false;  // even after a read that did not fill its room
+    bool* gone_ = nullptr;        // where on_ready() is told that the stream was destroyed
     std::array<Place, 3> places_;
 };
 
