@@ -377,9 +377,6 @@ bool HttpConnection::is_quiet() {
     if (tls_ && !tls_->is_quiet()) {
         return false;
     }
-    if (!stream_.readable()) {
-        return true;
-    }
     char byte = 0;
     const ssize_t count = ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
     return count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);

@@ -106,8 +106,8 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     void begin_message();
     bool reused() const { return messages_ > 1; }
 
-    // True if nothing was received that was not read: no stray bytes, no end; as the kernel said
-    // when the event loop last asked. A stray reply that came since has the id of no later call.
+    // True if nothing was received that was not read: no stray bytes, no end. One system call: what
+    // the event loop was last told may be older than a peer's farewell.
     bool is_quiet();
     bool is_open() const { return stream_.is_open(); }
 
