@@ -343,7 +343,7 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
     }
     TransactionRecords::Claim claim =
         scope.records.claim(scope.chain.index, *hash, *bytes, scope.chain.config.writes.record_ttl,
-                            scope.services.worker.clock.now());
+                            scope.received, scope.services.worker.clock.now());
     Broadcast own{.scope = scope,
                   .plan = plan,
                   .deadline = deadline,

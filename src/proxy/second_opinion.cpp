@@ -45,10 +45,11 @@ SecondOpinion::Opinion SecondOpinion::judge_head(routing::UpstreamIndex upstream
                                                  core::TimePoint now) {
     const std::optional<std::uint64_t> number = head_of(plan_.head_call, answer.json());
     const auto pool = chain_.pool.snapshots().get();
-    if (!number || !pool->head) {
+    if (!pool->head) {
         return Opinion::give;
     }
-    if (*number > routing::highest_plausible(*pool, now)) {
+    // What cannot be read as a block number, or is too large for one, is no head.
+    if (!number || *number > routing::highest_plausible(*pool, now)) {
         head_refused_ = true;
         return Opinion::ask_another;
     }

@@ -41,7 +41,7 @@ std::string_view to_string(WriteOutcome outcome) {
 
 TransactionRecords::Claim TransactionRecords::claim(std::size_t chain, const std::string& hash,
                                                     std::string_view bytes, core::Duration ttl,
-                                                    core::TimePoint now) {
+                                                    core::TimePoint received, core::TimePoint now) {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = by_hash_.equal_range(hash);
     for (auto at = first; at != last; ++at) {
@@ -51,6 +51,9 @@ TransactionRecords::Claim TransactionRecords::claim(std::size_t chain, const std
         }
         if (record->in_flight) {
             return {Step::join, record};
+        }
+        if (received < record->settled) {  // in the same batch, say: nobody has asked again
+            return {Step::answer, record, record->end};
         }
         const WriteOutcome outcome = record->end.outcome;
         if (outcome == WriteOutcome::accepted && now < record->settled + kReplay) {

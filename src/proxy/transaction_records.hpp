@@ -57,7 +57,7 @@ class TransactionRecords {
     enum class Step : std::uint8_t {
         send,        // it is the one that sends
         join,        // the bytes are on their way: wait for how that ends
-        answer,      // they were accepted a moment ago, as `end` says
+        answer,      // accepted a moment ago, or settled since the request came, as `end` says
         look_first,  // accepted long ago, or nobody knows: look it up, then perhaps send
     };
     using Ticket = std::shared_ptr<TransactionRecord>;
@@ -67,9 +67,10 @@ class TransactionRecords {
         WriteEnd end = {};
     };
 
-    // With `send` and `look_first` the caller must settle() the record, whatever happens.
+    // For a request that was received at that time. With `send` and `look_first` the caller must
+    // settle() the record, whatever happens.
     Claim claim(std::size_t chain, const std::string& hash, std::string_view bytes,
-                core::Duration ttl, core::TimePoint now);
+                core::Duration ttl, core::TimePoint received, core::TimePoint now);
 
     void note(const Ticket& record, WriteEvent event);
     void settle(const Ticket& record, WriteEnd end, core::TimePoint now);

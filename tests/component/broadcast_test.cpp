@@ -1,5 +1,6 @@
 // Broadcasts over scripted upstreams: sent once, and found out about when the reply is lost.
 #include "component/broadcast_fixture.hpp"
+#include "jsonrpc/value.hpp"
 
 using namespace weir;
 using namespace weir::test;
@@ -130,6 +131,20 @@ TEST_CASE("the same bytes twice in one batch are one broadcast") {
     f.transport.on(0, script(slow, known()));
     const RecordingSink sink = f.ask('[' + broadcast() + ',' + broadcast() + ']');
     CHECK(sink.body == '[' + hash_answer() + ',' + hash_answer() + ']');
+    CHECK(broadcasts(f) == 1);
+}
+
+TEST_CASE("the same bytes five times in one batch are one broadcast, also when it is lost") {
+    Quick f(1);
+    f.transport.on(0, script(lost(), result("null")));
+    std::string batch = "[" + broadcast();
+    for (int i = 1; i < 5; ++i) {
+        batch += ',' + broadcast();
+    }
+    const RecordingSink sink = f.ask(batch + ']');
+    for (std::size_t i = 0; i < 5; ++i) {
+        CHECK(has_type(std::string(jsonrpc::element(sink.body, i)), "broadcast_unknown"));
+    }
     CHECK(broadcasts(f) == 1);
 }
 

@@ -160,6 +160,22 @@ TEST_CASE("a head of +900,000 moves nobody") {
     CHECK(evidence.back().upstream == liar);
 }
 
+TEST_CASE("a head that is no block number, or too large for one, is not given out") {
+    for (const char* head : {R"("0x10000000000000000")", R"("0x")", R"("latest")", R"("0x3e8 ")",
+                             R"("901000")", "1000", "null", "{}"}) {
+        INFO(head);
+        Chain f({100, 100});
+        f.transport.on(1, [&](const Sent& message) {
+            const bool number = message.body.find("eth_blockNumber") != std::string::npos;
+            return result(number ? head : R"({"number":)" + std::string(head) + '}');
+        });
+        for (int i = 0; i < 10; ++i) {
+            CHECK(f.block_number() == 100);
+            CHECK(f.latest_block() == 100);
+        }
+    }
+}
+
 TEST_CASE("a liar that is identified first moves neither the head nor the floor for long") {
     config::Config config = pool_of(3);
     const core::TimePoint now = runtime::SystemClock().now();

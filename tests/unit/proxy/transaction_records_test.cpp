@@ -23,7 +23,7 @@ struct Fixture {
     core::TimePoint now{};
 
     TransactionRecords::Claim claim(const std::string& bytes, const std::string& hash = "0x1") {
-        return records.claim(0, hash, bytes, 1h, now);
+        return records.claim(0, hash, bytes, 1h, now, now);
     }
     void settle(const TransactionRecords::Ticket& record, WriteOutcome outcome) {
         records.settle(record, end_with(outcome), now);
@@ -52,8 +52,23 @@ TEST_CASE("other bytes, another chain and another hash never join") {
     CHECK(f.claim("a").step == Step::send);
     CHECK(f.claim("b").step == Step::send);
     CHECK(f.claim("a", "0x2").step == Step::send);
-    CHECK(f.records.claim(1, "0x1", "a", 1h, f.now).step == Step::send);
+    CHECK(f.records.claim(1, "0x1", "a", 1h, f.now, f.now).step == Step::send);
     CHECK(f.records.size() == 4);
+}
+
+TEST_CASE("whoever came before the end has not asked again") {
+    for (const WriteOutcome outcome :
+         {WriteOutcome::accepted, WriteOutcome::rejected, WriteOutcome::unknown}) {
+        Fixture f;
+        const core::TimePoint received = f.now;
+        const auto first = f.claim("a");
+        f.now += 1min;
+        f.settle(first.record, outcome);
+        f.now += 1min;
+        const auto late = f.records.claim(0, "0x1", "a", 1h, received, f.now);
+        CHECK(late.step == Step::answer);
+        CHECK(late.end.outcome == outcome);
+    }
 }
 
 TEST_CASE("what repeated bytes meet depends on how the first ended") {
