@@ -40,7 +40,9 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
         ending.queue_full = true;
     } else if (!waited.granted) {
         const upstream::Outlook outlook = chain_.pool.outlook(turn, now);
-        ending.limited = outlook.obstacle == upstream::Obstacle::limit;
+        // A limit that has just ended is why the wait was too long.
+        ending.limited = outlook.obstacle == upstream::Obstacle::limit ||
+                         outlook.obstacle == upstream::Obstacle::none;
         ending.available_at = outlook.ready_at;
     }
     co_return std::move(waited.granted);
