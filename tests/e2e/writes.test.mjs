@@ -12,6 +12,7 @@ import {needsGateway, startGateway} from './lib/gateway.mjs';
 import {firstOf, startLossy} from './lib/lossy.mjs';
 import {nodeBasics, startProvider} from './lib/provider.mjs';
 import {rpc} from './lib/rpc.mjs';
+import {until} from './lib/wait.mjs';
 
 const SEND = 'eth_sendRawTransaction';
 const TO = ACCOUNTS[1].address;
@@ -38,7 +39,12 @@ const libraries = {
 
 // One transaction of the sender, and it has this hash.
 async function assertMinedOnce(node, hash) {
-  const receipt = await rpc(node.url, 'eth_getTransactionReceipt', [hash]);
+  // The hash is told as soon as a node has the transaction, which may be before its block is made.
+  let receipt = null;
+  await until('the receipt', async () => {
+    receipt = await rpc(node.url, 'eth_getTransactionReceipt', [hash]);
+    return receipt !== null;
+  });
   assert.equal(receipt.status, '0x1');
   assert.equal(await rpc(node.url, 'eth_getTransactionCount', [ACCOUNTS[0].address, 'latest']), '0x1');
 }
