@@ -266,8 +266,10 @@ Kind<std::size_t> array_size() {
         "number", "must be a whole number, 1 to " + std::to_string(kMost), Exposure::shown,
         [](std::string_view text) -> std::optional<std::size_t> {
             const auto value = core::parse_decimal(text);
-            return value && *value >= 1 && *value <= kMost ? std::optional<std::size_t>(*value)
-                                                           : std::nullopt;
+            if (!value || *value < 1 || *value > kMost) {
+                return std::nullopt;
+            }
+            return static_cast<std::size_t>(*value);
         },
         [](const std::size_t&) { return "the profile's, then learned"; });
 }

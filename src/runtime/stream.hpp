@@ -126,11 +126,12 @@ class Stream final : private ReadySet::Entry {
 
     template <class Handler>
     void start(Handler&& handler, Wait what) {
-        using Kind = WaiterOf<std::decay_t<Handler>>;
+        using Kept = std::decay_t<Handler>;
+        using Kind = WaiterOf<Kept>;
         static_assert(sizeof(Kind) <= Place::kRoom);
         Place& place = place_of(what);
         auto slot = boost::asio::get_associated_cancellation_slot(handler);
-        place.waiter = new (place.room.data()) Kind(std::decay_t<Handler>(std::move(handler)));
+        place.waiter = new (place.room.data()) Kind(Kept(std::forward<Handler>(handler)));
         if (slot.is_connected()) {
             slot.assign(Cancel{this, what});
         }

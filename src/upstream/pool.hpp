@@ -95,7 +95,9 @@ struct BatchReport {
 
 // What a call's cost rests on. The name tells what the method table does not know.
 struct CallKind {
-    CallKind(const routing::MethodTraits& of_method, std::string_view name = {})
+    // Not explicit: a method's traits alone are a kind of call too.
+    CallKind(const routing::MethodTraits& of_method,  // NOLINT(google-explicit-constructor)
+             std::string_view name = {})
         : traits(of_method), method(name) {}
     const routing::MethodTraits& traits;
     std::string_view method;
