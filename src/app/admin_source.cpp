@@ -68,6 +68,7 @@ std::string DaemonSource::status_json() {
                                  .state = snapshot->state,
                                  .head = snapshot->head,
                                  .head_age = now - snapshot->head_at,
+                                 .settled = snapshot->settled,
                                  .upstreams = pool->status(now)});
     }
     return server::status_json(status);

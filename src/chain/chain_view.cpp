@@ -33,7 +33,10 @@ constexpr std::uint64_t kFreshSeconds = 600;
 }  // namespace
 
 ChainView::ChainView(const ChainRules& rules)
-    : rules_(rules), members_(rules.upstreams), evidence_(rules.upstreams) {}
+    : rules_(rules),
+      members_(rules.upstreams),
+      evidence_(rules.upstreams),
+      tagged_(rules.upstreams) {}
 
 void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id,
                                  core::TimePoint now) {
@@ -121,6 +124,38 @@ void ChainView::observe_reach(std::size_t upstream, std::uint64_t number, core::
     if (member.latest && number > member.reach.number) {
         member.reach = {number, now};
     }
+}
+
+void ChainView::observe_tag(std::size_t upstream, Tag tag, const std::optional<BlockId>& block,
+                            core::TimePoint now) {
+    if (!block) {
+        tagged_.observe_lack(upstream, tag);
+        return;
+    }
+    const std::optional<TaggedBlock> before = tagged_.of(upstream).get(tag);
+    tagged_.observe(upstream, tag, {*block, now});
+    const std::optional<std::size_t> other = tagged_.denier(upstream, tag);
+    if (tag == Tag::finalized && other && (!before || before->block != *block)) {
+        evidence_.note({.kind = DisagreementKind::wrong_network,
+                        .upstream = upstream,
+                        .block = *block,
+                        .other = other,
+                        .other_hash = tagged_.of(*other).get(tag)->block.hash,
+                        .detail = "two upstreams name different blocks as finalized",
+                        .at = now});
+    }
+}
+
+Settled ChainView::settled() const {
+    std::vector<TagVoter> voters;
+    for (std::size_t i = 0; i < members_.size() && head_; ++i) {
+        const Member& member = members_[i];
+        if (member.identity == Identity::right && member.counted && member.latest) {
+            voters.push_back({i, std::min(member.latest->latest.number, head_->number)});
+        }
+    }
+    return {.safe = tagged_.believed(Tag::safe, voters),
+            .finalized = tagged_.believed(Tag::finalized, voters)};
 }
 
 std::optional<ChainView::Reach> ChainView::reach(std::size_t upstream) const {

@@ -4,6 +4,7 @@
 
 #include "chain/evidence.hpp"
 #include "chain/observation.hpp"
+#include "chain/tagged_blocks.hpp"
 #include "core/time.hpp"
 
 #include <cstddef>
@@ -54,6 +55,10 @@ class ChainView {
     // for the head is what it says when it is asked for that.
     void observe_reach(std::size_t upstream, std::uint64_t number, core::TimePoint now);
 
+    // What it names under a tag; nothing: it has no such tag.
+    void observe_tag(std::size_t upstream, Tag tag, const std::optional<BlockId>& block,
+                     core::TimePoint now);
+
     // Whether an upstream's word counts for the head: false while it is ill. True at first.
     void set_counted(std::size_t upstream, bool counted, core::TimePoint now);
 
@@ -82,6 +87,9 @@ class ChainView {
     const Evidence& evidence() const { return evidence_; }
     void note(Disagreement disagreement) { evidence_.note(std::move(disagreement)); }
     const std::optional<Observation>& latest(std::size_t upstream) const;
+
+    const TaggedBlocks& tagged() const { return tagged_; }
+    Settled settled() const;  // as far as it is believed; never beyond the head
 
     Standing standing(std::size_t upstream) const;
 
@@ -145,6 +153,7 @@ class ChainView {
     };
     std::optional<Anchor> anchor_;
     Evidence evidence_;
+    TaggedBlocks tagged_;
 };
 
 }  // namespace weir::chain

@@ -3,9 +3,11 @@
 
 #include "core/time.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace weir::chain {
 
@@ -16,6 +18,30 @@ struct BlockId {
     std::string hash;
 
     friend bool operator==(const BlockId&, const BlockId&) = default;
+};
+
+// Tags of blocks that are older than `latest`, and surer.
+enum class Tag : std::uint8_t { safe, finalized };
+constexpr std::array kAllTags = {Tag::safe, Tag::finalized};
+std::string_view to_string(Tag tag);
+
+struct TaggedBlock {
+    BlockId block;
+    core::TimePoint at;  // when it was told
+
+    friend bool operator==(const TaggedBlock&, const TaggedBlock&) = default;
+};
+
+// What is known under each tag; nothing where it is not known, or not supported.
+struct Settled {
+    std::optional<TaggedBlock> safe;
+    std::optional<TaggedBlock> finalized;
+
+    const std::optional<TaggedBlock>& get(Tag tag) const {
+        return tag == Tag::safe ? safe : finalized;
+    }
+    std::optional<TaggedBlock>& get(Tag tag) { return tag == Tag::safe ? safe : finalized; }
+    friend bool operator==(const Settled&, const Settled&) = default;
 };
 
 // `latest` as one upstream gave it.

@@ -48,6 +48,7 @@ struct UpstreamView {
         core::TimePoint at{};
     };
     std::optional<Reach> reach;
+    chain::Settled settled;  // what it names as safe and finalized
     std::uint64_t lag_blocks = 0;
     bool implausible = false;  // so far ahead that it is not believed
     std::optional<std::uint64_t>
@@ -67,6 +68,7 @@ struct RoutingSnapshot {
     ChainState state = ChainState::down;
     std::optional<chain::BlockId> head;
     core::TimePoint head_at{};  // when the head was first seen
+    chain::Settled settled;     // what is believed to be safe and finalized; never beyond the head
     core::Duration block_time = std::chrono::seconds(12);
     std::uint64_t max_jump_blocks = 64;
     bool provisional = false;      // the head is one voice of several, and nothing bears it out

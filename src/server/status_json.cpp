@@ -38,6 +38,14 @@ void write_head(JsonWriter& out, const std::optional<chain::BlockId>& head,
     out.close('}');
 }
 
+void write_settled(JsonWriter& out, const chain::Settled& settled) {
+    for (const chain::Tag tag : chain::kAllTags) {
+        const std::optional<chain::TaggedBlock>& block = settled.get(tag);
+        out.key(chain::to_string(tag));
+        write_head(out, block ? std::optional(block->block) : std::nullopt, std::nullopt);
+    }
+}
+
 void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.open('{');
     out.key("name");
@@ -50,6 +58,7 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.value(status.reason);
     out.key("head");
     write_head(out, status.head, std::nullopt);
+    write_settled(out, status.settled);
     out.key("lag_blocks");
     out.value(status.lag_blocks);
     out.key("score");
@@ -81,6 +90,12 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
         out.value(method);
     }
     out.close(']');
+    out.key("unsupported_tags");
+    out.open('[');
+    for (const chain::Tag tag : status.unsupported_tags) {
+        out.value(chain::to_string(tag));
+    }
+    out.close(']');
     out.close('}');
 }
 
@@ -94,6 +109,7 @@ void write_chain(JsonWriter& out, const ChainStatus& chain) {
     out.value(routing::to_string(chain.state));
     out.key("head");
     write_head(out, chain.head, chain.head_age);
+    write_settled(out, chain.settled);
     out.key("upstreams");
     out.open('[');
     for (const upstream::UpstreamStatus& status : chain.upstreams) {

@@ -19,6 +19,7 @@ struct ChainStatus {
     routing::ChainState state = routing::ChainState::down;
     std::optional<chain::BlockId> head;
     core::Duration head_age{};
+    chain::Settled settled;
     std::vector<upstream::UpstreamStatus> upstreams;
 };
 

@@ -6,6 +6,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <utility>
 
@@ -42,6 +43,11 @@ struct Poller::Watch {
     TimePoint identity_at{};  // the latest good check
     TimePoint round_at{};     // the latest round's end
     Duration jitter{};        // of the pause that runs
+    struct Tagged {
+        TimePoint asked_at{};
+        bool lacks = false;
+    };
+    std::array<Tagged, chain::kAllTags.size()> tagged;
 };
 
 struct Poller::Shared {
@@ -62,6 +68,7 @@ struct Poller::Shared {
     Duration jitter(const Watch& watch) const;
     TimePoint identity_due(const Watch& watch) const;
     TimePoint due(const Watch& watch, TimePoint now) const;
+    bool is_due(const Watch& watch, chain::Tag tag, TimePoint now) const;
     void wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream);
 
     runtime::Worker& worker;
@@ -132,6 +139,13 @@ TimePoint Poller::Shared::due(const Watch& watch, TimePoint now) const {
     return std::max({next, watch.round_at + pace.shortest_gap, rests_until});
 }
 
+bool Poller::Shared::is_due(const Watch& watch, chain::Tag tag, TimePoint now) const {
+    const Watch::Tagged& tagged = watch.tagged[static_cast<std::size_t>(tag)];
+    const Duration interval = tagged.lacks ? pace.settled_lacking : pace.settled;
+    return !is_idle(watch.pool, now) &&
+           (tagged.asked_at == TimePoint{} || now - tagged.asked_at >= interval);
+}
+
 // From any thread, under a lock of the pool's: only posts.
 void Poller::Shared::wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream) {
     boost::asio::post(worker.io, [this, chain, upstream] {
@@ -195,6 +209,38 @@ runtime::Task<bool> Poller::check_checkpoint(Shared& shared, Watch& watch,
     co_return true;
 }
 
+// What is safe and finalized. Not every node can tell, and whether it can says nothing of its
+// health.
+runtime::Task<> Poller::ask_settled(Shared& shared, Watch& watch, Cancellation& cancellation) {
+    const routing::UpstreamIndex upstream = watch.target.upstream;
+    for (const chain::Tag tag : chain::kAllTags) {
+        if (!shared.is_due(watch, tag, shared.worker.clock.now())) {
+            continue;
+        }
+        const bool turn =
+            co_await take_turn(shared, watch, routing::find_method("eth_getBlockByNumber"));
+        if (!turn) {
+            co_return;
+        }
+        watch.running = &cancellation;
+        const ProbeResult<std::optional<chain::BlockId>> block = co_await ask_tag(
+            shared.transport, shared.worker.clock, watch.target, tag, cancellation);
+        watch.running = nullptr;
+        if (shared.stopping) {
+            co_return;
+        }
+        const TimePoint now = shared.worker.clock.now();
+        Watch::Tagged& tagged = watch.tagged[static_cast<std::size_t>(tag)];
+        tagged.asked_at = now;
+        if (block) {
+            tagged.lacks = !block->has_value();
+            watch.pool.observe_tag(upstream, tag, *block, now);
+        } else if (block.error().blame != routing::Blame::upstream) {
+            watch.pool.observe_failure(upstream, block.error(), now);  // a limit
+        }
+    }
+}
+
 runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
     runtime::Worker& worker = shared.worker;
     const routing::UpstreamIndex upstream = watch.target.upstream;
@@ -255,6 +301,10 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
             }
             if (head) {
                 watch.pool.observe_head(upstream, *head);
+                co_await ask_settled(shared, watch, cancellation);
+                if (shared.stopping) {
+                    break;
+                }
             } else {
                 good = false;
                 watch.pool.observe_failure(upstream, head.error(), worker.clock.now());
@@ -262,6 +312,9 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
         }
         if (!good) {
             watch.identity_at = {};  // what answers next may be another process
+            for (Watch::Tagged& tagged : watch.tagged) {
+                tagged.lacks = false;
+            }
         }
         watch.failures = good ? 0 : watch.failures + 1;
         watch.round_at = worker.clock.now();

@@ -25,6 +25,10 @@ struct PollPace {
     core::Duration longest_retry = std::chrono::seconds(15);
     core::Duration longest_when_down = std::chrono::seconds(2);  // clients call and nobody serves
     core::Duration quarantine = std::chrono::seconds(5);  // between the good checks that end one
+    // Between questions for what is safe and finalized, under traffic only; and where there is no
+    // such tag.
+    core::Duration settled = std::chrono::minutes(1);
+    core::Duration settled_lacking = std::chrono::hours(1);
     core::Duration shortest_gap = std::chrono::milliseconds(100);  // however urgent
 };
 
@@ -52,6 +56,7 @@ class Poller {
                                          const routing::MethodTraits& method);
     static runtime::Task<bool> check_checkpoint(Shared& shared, Watch& watch,
                                                 Cancellation& cancellation);
+    static runtime::Task<> ask_settled(Shared& shared, Watch& watch, Cancellation& cancellation);
     static runtime::Task<> watch_upstream(Shared& shared, Watch& watch);
     static runtime::Task<> tick_pool(Shared& shared, std::size_t chain);
 

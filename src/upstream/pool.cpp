@@ -103,6 +103,13 @@ void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observ
     impl_->refresh(observation.at);
 }
 
+void Pool::observe_tag(UpstreamIndex upstream, chain::Tag tag,
+                       const std::optional<chain::BlockId>& block, core::TimePoint now) {
+    const std::lock_guard lock(impl_->mutex);
+    impl_->view.observe_tag(upstream, tag, block, now);
+    impl_->publish(now);
+}
+
 void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdict,
                            core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
@@ -242,6 +249,7 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         if (impl_->view.latest(i)) {
             row.head = impl_->view.latest(i)->latest;
         }
+        row.settled = impl_->view.tagged().of(i);
         row.lag_blocks = impl_->view.lag(i);
         row.score = impl_->score_of(i, routing::TimeClass::fast);
         row.success_rate = stats.success_rate();
@@ -253,6 +261,11 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         row.units_today = member.budget.units_today();
         row.probe_units = member.probe_units;
         row.unsupported_methods = member.health.marks().marked();
+        for (const chain::Tag tag : chain::kAllTags) {
+            if (impl_->view.tagged().lacks(i, tag)) {
+                row.unsupported_tags.push_back(tag);
+            }
+        }
         rows.push_back(std::move(row));
     }
     return rows;

@@ -140,6 +140,7 @@ struct UpstreamStatus {
     routing::UpstreamState state = routing::UpstreamState::unknown;
     std::string reason;
     std::optional<chain::BlockId> head;
+    chain::Settled settled;
     std::uint64_t lag_blocks = 0;
     double score = 0;
     std::optional<double> success_rate;  // 0 to 1; nothing before traffic
@@ -151,6 +152,7 @@ struct UpstreamStatus {
     std::uint64_t units_today = 0;
     std::uint64_t probe_units = 0;  // spent on the gateway's own questions since the start
     std::vector<std::string> unsupported_methods;
+    std::vector<chain::Tag> unsupported_tags;
 };
 
 class Pool {
@@ -214,6 +216,9 @@ class Pool {
     void observe_chain_id(routing::UpstreamIndex upstream, std::uint64_t chain_id,
                           core::TimePoint now);
     void observe_head(routing::UpstreamIndex upstream, const chain::Observation& observation);
+    // Nothing: it has no such tag.
+    void observe_tag(routing::UpstreamIndex upstream, chain::Tag tag,
+                     const std::optional<chain::BlockId>& block, core::TimePoint now);
     void observe_failure(routing::UpstreamIndex upstream, const routing::Verdict& verdict,
                          core::TimePoint now);
 

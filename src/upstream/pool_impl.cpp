@@ -251,6 +251,7 @@ void Pool::Impl::publish(core::TimePoint now) {
         if (reach && members.size() > 1) {
             out.reach = {reach->number, reach->at};
         }
+        out.settled = view.tagged().of(i);
         out.lag_blocks = view.lag(i);
         out.implausible = view.standing(i) == chain::Standing::implausible;
         out.history = shown.history;
@@ -270,6 +271,7 @@ void Pool::Impl::publish(core::TimePoint now) {
     next->state = chain_state();
     next->head = view.head();
     next->head_at = view.head_at();
+    next->settled = view.settled();
     next->block_time = view.block_time();
     next->max_jump_blocks = chain.head.max_jump_blocks;
     next->provisional = view.is_provisional();

@@ -16,8 +16,11 @@ namespace {
 constexpr std::string_view kProbeId = "1";
 constexpr std::string_view kAskChainId =
     R"({"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]})";
-constexpr std::string_view kAskHead =
-    R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":["latest",false]})";
+
+std::string block_question(std::string_view block) {
+    return R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":[")" +
+           std::string(block) + R"(",false]})";
+}
 
 constexpr std::string_view kAnyMethod = "eth_getBlockByNumber";
 
@@ -29,30 +32,31 @@ std::optional<std::string_view> text_member(std::string_view object, std::string
     return jsonrpc::plain_string(jsonrpc::member(object, name));
 }
 
-// The verdict on a reply, seen as the answer to a question that every node can answer: an error
-// that would be a client's answer is the upstream's failure here.
-routing::Verdict judge_failure(const ProbeTarget& target, const routing::AttemptOutcome& outcome) {
+routing::Verdict judge(const ProbeTarget& target, const routing::AttemptOutcome& outcome) {
     const routing::CallSent probe{.method = kAnyMethod,
                                   .traits = routing::find_method(kAnyMethod),
                                   .params = {},
                                   .message = routing::Message::single};
-    routing::Verdict verdict = routing::classify(*target.profile, probe, outcome);
-    switch (verdict.cause) {
-        case routing::Cause::rate_limited:
-        case routing::Cause::quota_exhausted:
-        case routing::Cause::auth_failed:
-            return verdict;
-        default:
-            break;
-    }
-    if (verdict.blame != routing::Blame::upstream) {
+    return routing::classify(*target.profile, probe, outcome);
+}
+
+bool is_about_the_account(const routing::Verdict& verdict) {
+    return verdict.cause == routing::Cause::rate_limited ||
+           verdict.cause == routing::Cause::quota_exhausted ||
+           verdict.cause == routing::Cause::auth_failed;
+}
+
+// To a question that every node can answer, an error that would be a client's answer is the
+// upstream's failure.
+routing::Verdict failure_of(routing::Verdict verdict) {
+    if (!is_about_the_account(verdict) && verdict.blame != routing::Blame::upstream) {
         verdict.cause = routing::Cause::server_error;
         verdict.blame = routing::Blame::upstream;
     }
     return verdict;
 }
 
-// The raw bytes of the result.
+// The raw bytes of the result, or the verdict on a client's call that ended so.
 runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime::Clock& clock,
                                             ProbeTarget target, std::string_view question,
                                             Cancellation& cancellation) {
@@ -69,7 +73,7 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
     const TransportResult result = co_await transport.send(attempt);
     if (!result) {
         const routing::AttemptOutcome outcome = result.error();
-        co_return judge_failure(target, outcome);
+        co_return judge(target, outcome);
     }
     const TransportReply& received = *result;
     if (received.rest) {
@@ -87,7 +91,7 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
         }
     }
     const routing::AttemptOutcome outcome = std::move(reply);
-    co_return judge_failure(target, outcome);
+    co_return judge(target, outcome);
 }
 
 }  // namespace
@@ -127,7 +131,7 @@ runtime::Task<ProbeResult<std::uint64_t>> ask_chain_id(Transport& transport,
     const ProbeResult<std::string> result =
         co_await ask(transport, clock, target, kAskChainId, cancellation);
     if (!result) {
-        co_return result.error();
+        co_return failure_of(result.error());
     }
     const auto chain_id = read_chain_id(*result);
     if (!chain_id) {
@@ -140,10 +144,11 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
                                                         const runtime::Clock& clock,
                                                         ProbeTarget target,
                                                         Cancellation& cancellation) {
+    const std::string question = block_question("latest");
     const ProbeResult<std::string> result =
-        co_await ask(transport, clock, target, kAskHead, cancellation);
+        co_await ask(transport, clock, target, question, cancellation);
     if (!result) {
-        co_return result.error();
+        co_return failure_of(result.error());
     }
     auto observation = read_block(*result);
     if (!observation) {
@@ -156,17 +161,42 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
     co_return *observation;
 }
 
+runtime::Task<ProbeResult<std::optional<chain::BlockId>>> ask_tag(Transport& transport,
+                                                                  const runtime::Clock& clock,
+                                                                  ProbeTarget target,
+                                                                  chain::Tag tag,
+                                                                  Cancellation& cancellation) {
+    const std::string question = block_question(chain::to_string(tag));
+    const ProbeResult<std::string> result =
+        co_await ask(transport, clock, target, question, cancellation);
+    const std::optional<chain::BlockId> none;
+    if (!result) {
+        const routing::Verdict verdict = result.error();
+        if (verdict.blame == routing::Blame::upstream || is_about_the_account(verdict)) {
+            co_return verdict;
+        }
+        co_return none;
+    }
+    if (jsonrpc::is_null(*result)) {
+        co_return none;
+    }
+    const auto observation = read_block(*result);
+    if (!observation) {
+        co_return kBadAnswer;
+    }
+    const std::optional<chain::BlockId> block = observation->latest;
+    co_return block;
+}
+
 runtime::Task<ProbeResult<chain::BlockId>> ask_block(Transport& transport,
                                                      const runtime::Clock& clock,
                                                      ProbeTarget target, std::uint64_t number,
                                                      Cancellation& cancellation) {
-    const std::string question =
-        R"({"jsonrpc":"2.0","id":1,"method":"eth_getBlockByNumber","params":[")" +
-        core::to_quantity(number) + R"(",false]})";
+    const std::string question = block_question(core::to_quantity(number));
     const ProbeResult<std::string> result =
         co_await ask(transport, clock, target, question, cancellation);
     if (!result) {
-        co_return result.error();
+        co_return failure_of(result.error());
     }
     const auto observation = read_block(*result);
     if (!observation || observation->latest.number != number) {

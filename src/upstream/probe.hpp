@@ -39,6 +39,13 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
                                                         ProbeTarget target,
                                                         Cancellation& cancellation);
 
+// The block under a tag; nothing inside the result: the upstream has no such tag.
+runtime::Task<ProbeResult<std::optional<chain::BlockId>>> ask_tag(Transport& transport,
+                                                                  const runtime::Clock& clock,
+                                                                  ProbeTarget target,
+                                                                  chain::Tag tag,
+                                                                  Cancellation& cancellation);
+
 // The block of that number.
 runtime::Task<ProbeResult<chain::BlockId>> ask_block(Transport& transport,
                                                      const runtime::Clock& clock,

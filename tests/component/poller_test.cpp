@@ -29,6 +29,10 @@ struct Script {
     char checkpoint = 'c';  // the digit of that block's hash
     unsigned id_asked = 0;
     unsigned head_asked = 0;
+    std::string settled;  // to questions for what is safe and finalized; empty: a block
+    unsigned settled_asked = 0;
+
+    unsigned asked() const { return id_asked + head_asked + settled_asked; }
 };
 
 class ScriptedTransport final : public Transport {
@@ -40,7 +44,9 @@ class ScriptedTransport final : public Transport {
         Script& script = scripts[attempt.upstream];
         const std::string_view body = attempt.body[0];
         const bool asks_id = body.find("eth_chainId") != body.npos;
-        ++(asks_id ? script.id_asked : script.head_asked);
+        const bool asks_settled =
+            body.find("safe") != body.npos || body.find("finalized") != body.npos;
+        ++(asks_id ? script.id_asked : asks_settled ? script.settled_asked : script.head_asked);
         ++sent;
         if (script.mode == Script::Mode::hang) {
             Hanging hanging(worker_.io);
@@ -65,6 +71,8 @@ class ScriptedTransport final : public Transport {
             text = "who are you";
         } else if (script.mode == Script::Mode::garbage) {
             text = "<html>";
+        } else if (asks_settled && !script.settled.empty()) {
+            text = R"({"jsonrpc":"2.0","id":1,)" + script.settled + '}';
         } else if (asks_id) {
             text += '"' + quantity(script.chain_id) + "\"}";
         } else {
@@ -107,6 +115,7 @@ PollPace quick() {
     pace.longest_retry = 40ms;
     pace.longest_when_down = 20ms;
     pace.quarantine = 5ms;
+    pace.settled = 60ms;
     pace.shortest_gap = 2ms;
     return pace;
 }
@@ -324,6 +333,51 @@ TEST_CASE("with a checkpoint an upstream is right only if it has that block") {
     CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
 }
 
+TEST_CASE("what is safe and finalized is asked now and then while clients call") {
+    Fixture f(2);
+    f.poller.start();
+    const auto settled = [&f](std::size_t i) {
+        return f.pool.snapshots().get()->upstreams[i].settled;
+    };
+    CHECK(f.until([&] { return settled(0).finalized && settled(1).safe; }));
+    CHECK(settled(0).finalized->block.number == 7);
+    CHECK(settled(0).finalized->block.hash == "0x" + std::string(64, 'c'));
+    CHECK(f.pool.snapshots().get()->settled.finalized->block.number == 7);
+    CHECK(f.pool.status(f.clock.now())[0].settled == settled(0));
+    const Script& script = f.transport.scripts[0];
+    const unsigned before = script.settled_asked;
+    const core::TimePoint began = f.clock.now();
+    CHECK(f.until([&] { return script.settled_asked >= before + 6; }));
+    const double rounds = (f.clock.now() - began) / 60ms;
+    CHECK(script.settled_asked - before <= 2 * (rounds + 1));
+}
+
+TEST_CASE("an upstream that has no such tag is noted for that and asked no more for long") {
+    Fixture f(2);
+    f.transport.scripts[0].settled = GENERATE(
+        R"("result":null)", R"("error":{"code":-39001,"message":"Unknown block"})",
+        R"("error":{"code":-32602,"message":"invalid argument 0: hex string without 0x prefix"})",
+        R"("error":{"code":-32000,"message":"finalized block not found"})");
+    f.poller.start();
+    const auto status = [&f](std::size_t i) { return f.pool.status(f.clock.now())[i]; };
+    CHECK(f.until([&] { return status(0).unsupported_tags.size() == 2; }));
+    CHECK(f.state(0) == UpstreamState::fit);
+    CHECK(f.until([&] { return f.pool.snapshots().get()->settled.finalized.has_value(); }));
+    f.run_for(200ms);
+    CHECK(f.transport.scripts[0].settled_asked == 2);
+    CHECK(status(1).unsupported_tags.empty());
+}
+
+TEST_CASE("trouble with questions for what is settled makes no upstream ill") {
+    Fixture f(1);
+    f.transport.scripts[0].settled =
+        GENERATE(R"("result":17)", R"("error":{"code":-32603,"message":"Internal error"})");
+    f.poller.start();
+    CHECK(f.until([&] { return f.transport.scripts[0].settled_asked >= 20; }));
+    CHECK(f.state(0) == UpstreamState::fit);
+    CHECK(f.pool.status(f.clock.now())[0].unsupported_tags.empty());
+}
+
 namespace {
 
 // Time as the test says. It lies in the past of the machine's own clock, so that every wait ends at
@@ -366,8 +420,9 @@ TEST_CASE("an idle day costs an upstream under 3,000 probes") {
         }
     }
     const double days = std::chrono::duration<double>(clock.time - began) / 24h;
-    const double asked = transport.scripts[0].id_asked + transport.scripts[0].head_asked;
+    const double asked = transport.scripts[0].asked();
     CHECK(asked / days < 3000 + 20 / days);  // the first minute counts as traffic
+    CHECK(transport.scripts[0].settled_asked == 2);
     CHECK(asked / days > 1000);
     CHECK(pool.snapshots().get()->upstreams[0].state == UpstreamState::fit);
     bool joined = false;
