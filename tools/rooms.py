@@ -20,8 +20,9 @@ MAY_INCLUDE = {
     "simulator": {"runtime", "jsonrpc"} | CORE,
     "upstream": BELOW_UPSTREAM,
     "proxy": {"upstream"} | BELOW_UPSTREAM,
+    "probe": {"proxy", "upstream"} | BELOW_UPSTREAM,
     "server": {"proxy", "telemetry", "runtime", "config"} | CORE,
-    "app": {"server", "proxy", "simulator", "upstream"} | BELOW_UPSTREAM,
+    "app": {"server", "probe", "proxy", "simulator", "upstream"} | BELOW_UPSTREAM,
 }
 # The admin pages show the pool, so these files of `server` may look at it and at its parts.
 ADMIN_FILES = re.compile(r"src/server/(admin|json_writer|[a-z]+_json)\.")

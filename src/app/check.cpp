@@ -19,8 +19,8 @@ int check(const Check& options, const config::Environment& environment, std::ost
             << (loaded.error().size() == 1 ? " problem\n" : " problems\n");
         return 2;
     }
-    out << config::describe(*loaded) << options.config << ": no problems\n";
-    return 0;
+    out << config::describe(*loaded) << options.config << ": no problems\n" << std::flush;
+    return options.ask == Check::Ask::upstreams ? check_live(*loaded, out, err) : 0;
 }
 
 }  // namespace weir::app

@@ -11,6 +11,9 @@ namespace weir::app {
 int check(const Check& options, const config::Environment& environment, std::ostream& out,
           std::ostream& err);
 
+// The same of a configuration that has no problems by itself, judged by its upstreams.
+int check_live(const config::Config& config, std::ostream& out, std::ostream& err);
+
 // One line a problem.
 void print(const std::vector<config::Problem>& problems, std::ostream& err);
 

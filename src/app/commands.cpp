@@ -5,6 +5,7 @@
 #include "app/demo.hpp"
 #include "app/health.hpp"
 #include "app/options.hpp"
+#include "app/probe.hpp"
 #include "app/version.hpp"
 #include "config/load.hpp"
 
@@ -50,6 +51,7 @@ struct Command {
         return run_demo(options.flags, environment, out, err);
     }
     int operator()(const Check& options) const { return check(options, environment, out, err); }
+    int operator()(const Probe& options) const { return probe(options, environment, out, err); }
     int operator()(const Health& options) const {
         config::Endpoint admin = config::Admin{}.listen;
         if (options.admin) {

@@ -114,10 +114,11 @@ Parsed parse_demo(const Arguments& arguments) {
     return Options(std::move(demo));
 }
 
-Parsed parse_check(const Arguments& arguments) {
-    if (std::find(arguments.begin(), arguments.end(), "--live") != arguments.end()) {
-        return UsageError{"weir check --live is not available yet"};
-    }
+Parsed parse_check(const Arguments& given) {
+    Arguments arguments = given;
+    const auto asks = std::remove(arguments.begin(), arguments.end(), "--live");
+    const bool live = asks != arguments.end();
+    arguments.erase(asks, arguments.end());
     const auto values = read_flags("check", arguments, {{"--config", Times::once}});
     if (!values) {
         return values.error();
@@ -126,7 +127,7 @@ Parsed parse_check(const Arguments& arguments) {
     if (!file) {
         return usage("weir check needs --config FILE");
     }
-    return Options(Check{*file});
+    return Options(Check{*file, live ? Check::Ask::upstreams : Check::Ask::nobody});
 }
 
 Parsed parse_health(const Arguments& arguments) {
@@ -137,7 +138,23 @@ Parsed parse_health(const Arguments& arguments) {
     return Options(Health{one(*values, "--admin")});
 }
 
-Parsed parse_probe(const Arguments&) { return UsageError{"weir probe is not available yet"}; }
+Parsed parse_probe(const Arguments& arguments) {
+    constexpr std::size_t kMostUrls = 32;
+    Probe probe;
+    for (const std::string_view argument : arguments) {
+        if (argument == "--json") {
+            probe.form = Probe::Form::json;
+        } else if (argument.starts_with('-')) {
+            return usage("weir probe does not know " + printable(argument));
+        } else {
+            probe.urls.emplace_back(argument);
+        }
+    }
+    if (probe.urls.empty() || probe.urls.size() > kMostUrls) {
+        return usage("weir probe needs 1 to " + std::to_string(kMostUrls) + " URLs");
+    }
+    return Options(std::move(probe));
+}
 
 template <class Command>
 Parsed parse_bare(const Arguments& arguments) {
@@ -210,8 +227,11 @@ std::string help_text() {
       serve the chains of FILE, or one chain from the flags alone
   weir demo [--listen ADDR:PORT] [--admin ADDR:PORT]
       a gateway and three simulated providers: no file, key or network needed
-  weir check --config FILE
-      print every problem of FILE with the key's path, or what is in effect
+  weir check --config FILE [--live]
+      print every problem of FILE with the key's path, or what is in effect; with --live the
+      upstreams are asked too
+  weir probe [--json] URL...
+      ask endpoints what they can do: about 40 requests to each
   weir health [--admin ADDR:PORT]
       ask a running gateway whether it is ready
   weir version

@@ -4,6 +4,7 @@
 #include "config/load.hpp"
 #include "core/result.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,12 @@ struct Demo {
 
 struct Check {
     std::string config;
+    enum class Ask : std::uint8_t { nobody, upstreams } ask = Ask::nobody;
+};
+
+struct Probe {
+    std::vector<std::string> urls;
+    enum class Form : std::uint8_t { table, json } form = Form::table;
 };
 
 struct Health {
@@ -32,7 +39,7 @@ struct Health {
 struct Version {};
 struct Help {};
 
-using Options = std::variant<Run, Demo, Check, Health, Version, Help>;
+using Options = std::variant<Run, Demo, Check, Probe, Health, Version, Help>;
 
 // Bad usage: one line for people. It repeats no argument that could be a URL or a key.
 struct UsageError {

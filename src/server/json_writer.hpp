@@ -19,6 +19,7 @@ class JsonWriter {
     void value(double number);  // three decimals
     void value(const std::optional<double>& number);
     void null() { raw("null"); }
+    void truth(bool value) { raw(value ? "true" : "false"); }
     std::string take() { return std::move(out_); }
 
   private:

@@ -113,37 +113,47 @@ Answer block_by_hash(const Context& context) {
     return result(block && block->number <= context.head() ? block_json(*block) : "null");
 }
 
-// State at a block, given in the second parameter as a tag, a number or (EIP-1898) an object.
-bool has_state(const Context& context) {
+// The block of a state, given in the second parameter as a tag, a number or (EIP-1898) an object.
+std::optional<std::uint64_t> state_block(const Context& context) {
     const std::string_view reference = jsonrpc::element(context.params, 1);
     if (!jsonrpc::is_object(reference)) {
-        return block_number(context, jsonrpc::string_value(reference).value_or("")).has_value();
+        return block_number(context, jsonrpc::string_value(reference).value_or(""));
     }
     const auto hash = jsonrpc::string_value(jsonrpc::member(reference, "blockHash"));
     if (hash) {
         const auto block = context.chain.find(*hash, context.script.fork);
-        return block && block->number <= context.head();
+        return block && block->number <= context.head() ? std::optional(block->number)
+                                                        : std::nullopt;
     }
     const auto number = jsonrpc::string_value(jsonrpc::member(reference, "blockNumber"));
-    return block_number(context, number.value_or("")).has_value();
+    return block_number(context, number.value_or(""));
 }
 
-Answer no_state() { return error(R"({"code":-32000,"message":"header not found"})"); }
+Answer of_state(const Context& context, std::string value) {
+    const std::optional<std::uint64_t> block = state_block(context);
+    if (!block) {
+        return error(R"({"code":-32000,"message":"header not found"})");
+    }
+    const std::uint64_t depth = context.head() - *block;
+    if (context.script.history && depth >= *context.script.history) {
+        return error(R"({"code":-32000,"message":"missing trie node 1a2b (path ) <nil>"})");
+    }
+    return result(std::move(value));
+}
 
 Answer balance(const Context& context) {
-    return has_state(context) ? result(quantity(digest(context.param(0), 0) >> 1U)) : no_state();
+    return of_state(context, quantity(digest(context.param(0), 0) >> 1U));
 }
 
 Answer transaction_count(const Context& context) {
-    return has_state(context) ? result(quantity(context.transactions.size())) : no_state();
+    return of_state(context, quantity(context.transactions.size()));
 }
 
 Answer call(const Context& context) {
-    return has_state(context) ? result(quoted(digest_word(jsonrpc::element(context.params, 0))))
-                              : no_state();
+    return of_state(context, quoted(digest_word(jsonrpc::element(context.params, 0))));
 }
 
-Answer code(const Context& context) { return has_state(context) ? result(R"("0x")") : no_state(); }
+Answer code(const Context& context) { return of_state(context, R"("0x")"); }
 
 Answer gas_price(const Context& /*context*/) { return result(quantity(1'500'000'000)); }
 Answer priority_fee(const Context& /*context*/) { return result(quantity(1'000'000'000)); }

@@ -99,6 +99,7 @@ struct Script {
     Availability availability = Availability::up;
     std::uint64_t chain_id = 1;
     std::uint64_t lag_blocks = 0;
+    std::optional<std::uint64_t> history;  // recent blocks whose state it has; empty: all
     std::optional<Fork> fork;
 
     core::milliseconds latency{0};

@@ -99,6 +99,7 @@ Exchange::Exchange(runtime::Worker& worker, HttpConnection& connection,
       attempt_(attempt),
       outgoing_(request_head, write_length(length_line_, body_size(attempt.body)), attempt.body),
       buffer_(worker.buffers),
+      parser_(attempt.rate_fields),
       received_(worker.buffers) {}
 
 runtime::Task<Failed> Exchange::run() {

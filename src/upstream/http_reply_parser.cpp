@@ -231,13 +231,13 @@ void ReplyHeadParser::connection(std::string_view value) {
     });
 }
 
-// Not of good replies, which are read by nobody.
 void ReplyHeadParser::keep_limit(std::string_view name, std::string_view value) {
     constexpr std::size_t kMost = 8;
     constexpr std::size_t kLongest = 128;
     constexpr std::array<std::string_view, 3> kBeginnings = {"ratelimit", "x-ratelimit",
                                                              "x-rate-limit"};
-    if (head_.http.status < 300 || value.size() > kLongest || head_.http.limits.size() >= kMost) {
+    const bool unread = rate_fields_ == RateFields::of_refusals && head_.http.status < 300;
+    if (unread || value.size() > kLongest || head_.http.limits.size() >= kMost) {
         return;
     }
     const bool limit =

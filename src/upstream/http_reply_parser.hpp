@@ -27,6 +27,9 @@ struct ReplyHead {
     std::optional<core::Duration> idle_limit;  // `Keep-Alive: timeout=`
 };
 
+// Whose fields about rates are kept: rules read those of refusals, people those of every reply.
+enum class RateFields : std::uint8_t { of_refusals, of_every_reply };
+
 // One parser reads one reply's head, together with the interim (1xx) heads before it.
 class ReplyHeadParser {
   public:
@@ -35,6 +38,9 @@ class ReplyHeadParser {
     static constexpr std::size_t kMaxInterim = 8;
 
     enum class Step : std::uint8_t { more, done, bad };
+
+    explicit ReplyHeadParser(RateFields rate_fields = RateFields::of_refusals)
+        : rate_fields_(rate_fields) {}
 
     // `bytes` is everything received since the reply's first byte: the same as in the call before,
     // and more. Each byte is looked at once. After `done` or `bad` not to be called again.
@@ -59,6 +65,7 @@ class ReplyHeadParser {
     void keep_alive_limit(std::string_view value);
     Step blank_line();
 
+    RateFields rate_fields_;
     ReplyHead head_;
     std::string_view problem_;
     std::string_view bytes_;      // of the parse() that is under way

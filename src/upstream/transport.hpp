@@ -7,6 +7,7 @@
 #include "routing/verdict.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/task.hpp"
+#include "upstream/http_reply_parser.hpp"
 
 #include <array>
 #include <cstddef>
@@ -50,8 +51,9 @@ struct Attempt {
     std::span<const std::string_view> body;  // JSON, in pieces that go out one after another
     core::TimePoint deadline;
     Connection connection = Connection::pooled;
-    std::size_t reply_buffer = 0;          // a body up to this comes whole
-    std::size_t max_reply = 0;             // a body beyond this is a failure
+    std::size_t reply_buffer = 0;  // a body up to this comes whole
+    std::size_t max_reply = 0;     // a body beyond this is a failure
+    RateFields rate_fields = RateFields::of_refusals;
     Cancellation* cancellation = nullptr;  // may be null
 };
 

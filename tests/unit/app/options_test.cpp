@@ -48,6 +48,12 @@ TEST_CASE("run takes a file, or a chain from flags, or both") {
 TEST_CASE("the other commands") {
     CHECK(parsed<Demo>({"demo", "--listen", "127.0.0.1:0"}).flags.listen.size() == 1);
     CHECK(parsed<Check>({"check", "--config=a.yaml"}).config == "a.yaml");
+    CHECK(parsed<Check>({"check", "--config=a"}).ask == Check::Ask::nobody);
+    CHECK(parsed<Check>({"check", "--live", "--config", "a"}).ask == Check::Ask::upstreams);
+    const Probe probe = parsed<Probe>({"probe", "https://a/?x=--y", "--json", "${B}"});
+    CHECK(probe.urls == std::vector<std::string>{"https://a/?x=--y", "${B}"});
+    CHECK(probe.form == Probe::Form::json);
+    CHECK(parsed<Probe>({"probe", "https://a"}).form == Probe::Form::table);
     CHECK_FALSE(parsed<Health>({"health"}).admin);
     CHECK(parsed<Health>({"health", "--admin", "127.0.0.1:1"}).admin == "127.0.0.1:1");
     parsed<Version>({"version"});
@@ -89,8 +95,10 @@ TEST_CASE("bad usage is told in a line") {
         {{"run", "https://a/0123456789"}, "weir run does not know an argument" + help},
         {{"demo", "--config", "a"}, "weir demo does not know '--config'" + help},
         {{"check"}, "weir check needs --config FILE" + help},
-        {{"check", "--config", "a", "--live"}, "weir check --live is not available yet"},
-        {{"probe", "https://a"}, "weir probe is not available yet"},
+        {{"check", "--live"}, "weir check needs --config FILE" + help},
+        {{"probe"}, "weir probe needs 1 to 32 URLs" + help},
+        {{"probe", "--json"}, "weir probe needs 1 to 32 URLs" + help},
+        {{"probe", "--jsno", "https://a"}, "weir probe does not know '--jsno'" + help},
         {{"health", "--listen", "a"}, "weir health does not know '--listen'" + help},
         {{"version", "x"}, "this command takes no arguments" + help},
     };

@@ -215,3 +215,15 @@ TEST_CASE("a reply head is bounded") {
     CHECK(parse_whole(interim + with_fields("")) == Step::done);
     CHECK(parse_whole(interim + "HTTP/1.1 100 Continue\r\n\r\n" + with_fields("")) == Step::bad);
 }
+
+TEST_CASE("fields about rates are kept of refusals, and of every reply for who asks for them") {
+    const std::string fields = "X-RateLimit-Limit: 100\r\nContent-Length: 0\r\n\r\n";
+    const auto kept = [&fields](RateFields of, const std::string& status) {
+        ReplyHeadParser parser(of);
+        REQUIRE(parser.parse("HTTP/1.1 " + status + "\r\n" + fields) == Step::done);
+        return parser.head().http.limits.size();
+    };
+    CHECK(kept(RateFields::of_refusals, "200 OK") == 0);
+    CHECK(kept(RateFields::of_refusals, "429 Slow Down") == 1);
+    CHECK(kept(RateFields::of_every_reply, "200 OK") == 1);
+}
