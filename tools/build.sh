@@ -3,8 +3,8 @@
 
 JOBS=${JOBS:-$(nproc)}
 
-# configure FLAVOUR (release, asan, tsan, fuzz): build/FLAVOUR by the preset of that name, or with the
-# system's compiler where clang 19 is missing.
+# configure FLAVOUR (release, package, asan, tsan, fuzz): build/FLAVOUR by the preset of that name, or
+# with the system's compiler where clang 19 is missing.
 configure() {
     local flavour=$1
     local -a flags=()
@@ -15,6 +15,7 @@ configure() {
     fi
     case "$flavour" in
     release) ;;
+    package) flags=(-DWEIR_TESTS=OFF) ;;
     asan) flags=(-DCMAKE_BUILD_TYPE=Debug "-DWEIR_SANITIZE=address,undefined") ;;
     tsan) flags=(-DCMAKE_BUILD_TYPE=Debug -DWEIR_SANITIZE=thread) ;;
     *) die "$flavour needs clang 19" ;;
@@ -30,6 +31,13 @@ build() {
     local -a targets=()
     if (($# > 0)); then targets=(--target "$@"); fi
     cmake --build "build/$flavour" -j "$JOBS" "${targets[@]}"
+}
+
+# The Debian package, from a build folder without tests.
+build_package() {
+    build package weir
+    rm -f build/package/*.deb
+    (cd build/package && cpack)
 }
 
 run_cpp_tests() {

@@ -37,7 +37,8 @@ LIST
         node_is_usable || echo 'nodejs>=18'
         command -v npm >/dev/null || echo npm
         ;;
-    lint) printf '%s\n' clang-tidy-19 clang-format-19 python3 shellcheck ;;
+    package) printf '%s\n' dpkg-dev file ;;
+    lint) printf '%s\n' clang-tidy-19 clang-format-19 python3 python3-venv shellcheck yamllint ;;
     bench) printf '%s\n' nginx-light haproxy ;;
     *) die "unknown package group: $1" ;;
     esac
