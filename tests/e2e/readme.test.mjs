@@ -1,22 +1,23 @@
-// The README's runnable lines do what it says, against `weir demo` on ports of its own.
+// The README's first lines do what it says, against `weir demo` on ports of its own.
 import assert from 'node:assert/strict';
 import {execFile} from 'node:child_process';
 import {readFileSync} from 'node:fs';
 import test from 'node:test';
 import {promisify} from 'node:util';
 import {needsGateway, startDemo} from './lib/gateway.mjs';
+import {commands, readPage} from './lib/pages.mjs';
 import {until} from './lib/wait.mjs';
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 
-// The lines of the blocks that are marked ```sh runnable, continued lines joined.
-function runnableLines() {
-  const blocks = [...readme.matchAll(/^```sh runnable\n(.*?)^```$/gms)].map((match) => match[1]);
-  return blocks.flatMap((block) => block.replaceAll('\\\n', ' ').trim().split('\n'));
+// The lines of the blocks that are marked ```sh demo.
+function demoLines() {
+  const {blocks} = readPage(readme);
+  return blocks.filter((one) => one.words.includes('demo')).flatMap((one) => commands(one.text));
 }
 
-test('the runnable lines of the README', {...needsGateway, timeout: 60_000}, async (t) => {
-  const lines = runnableLines();
+test('the lines of the README for the demo', {...needsGateway, timeout: 60_000}, async (t) => {
+  const lines = demoLines();
   assert.equal(lines.length, 3, 'a call, the status, many calls at once');
   const weir = await startDemo(t);
   const run = async (line) => {

@@ -32,6 +32,15 @@ async function ready(weir) {
   );
 }
 
+// Its addresses, from the line of the log that has them, in either format.
+function listening(line) {
+  if (!line.startsWith('{')) {
+    return line.match(/ info +listening rpc=(?<rpc>\S+) admin=(?<admin>\S+)/)?.groups;
+  }
+  const record = JSON.parse(line);
+  return record.message === 'listening' && record;
+}
+
 // The arguments of a run with `chain`, further keys of it, and upstreams that are {url, ...keys}.
 function configured(t, {chainId, upstreams, chain}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-e2e-'));
@@ -42,10 +51,20 @@ function configured(t, {chainId, upstreams, chain}) {
   return ['--config', file];
 }
 
+// `weir run` or `weir demo` as a command line that ends in ports of its own starts it.
+export async function startDaemon(t, command, args, options = {}) {
+  const weir = new Service(t, 'weir', command, args, options);
+  const addresses = await weir.announced('where it listens', listening);
+  weir.url = `http://${addresses.rpc}/`;
+  weir.admin = `http://${addresses.admin}`;
+  await ready(weir);
+  return weir;
+}
+
 // `upstreams` are URLs, or with `chain` what the configuration file holds of them.
 export async function startGateway(t, {chainId, upstreams, chain, args = []}) {
   if (!binary) return {url: upstreams[0].url ?? upstreams[0]};
-  const weir = new Service(t, 'weir', binary, [
+  return startDaemon(t, binary, [
     'run',
     ...(chain
       ? configured(t, {chainId, upstreams, chain})
@@ -56,29 +75,9 @@ export async function startGateway(t, {chainId, upstreams, chain, args = []}) {
     '127.0.0.1:0',
     ...args,
   ]);
-  const addresses = await weir.announced('where it listens', (line) => {
-    if (!line.startsWith('{')) return null;
-    const record = JSON.parse(line);
-    return record.message === 'listening' && record;
-  });
-  weir.url = `http://${addresses.rpc}/`;
-  weir.admin = `http://${addresses.admin}`;
-  await ready(weir);
-  return weir;
 }
 
 // `weir demo` on ports of its own.
-export async function startDemo(t) {
-  const weir = new Service(t, 'weir demo', binary, [
-    'demo',
-    '--listen',
-    '127.0.0.1:0',
-    '--admin',
-    '127.0.0.1:0',
-  ]);
-  const saysUrl = (pattern) => (line) => line.match(pattern)?.[1];
-  weir.url = await weir.announced('where it listens', saysUrl(/ gateway at (http:\S+) /));
-  weir.admin = await weir.announced('its admin address', saysUrl(/(http:\S+)\/api\/status/));
-  await ready(weir);
-  return weir;
+export function startDemo(t) {
+  return startDaemon(t, binary, ['demo', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0']);
 }

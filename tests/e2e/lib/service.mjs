@@ -58,6 +58,13 @@ export class Service {
     await until(`${this.name} is gone`, () => this.#exit);
   }
 
+  // Waits until it has ended because it was told to, and says how.
+  async ended() {
+    await until(`${this.name} ends`, () => this.#exit, {within: 40_000});
+    this.#stopping = true;
+    return this.#exit;
+  }
+
   // Ends it; a service that has ended by itself before is a failure of the test.
   async stop() {
     this.assertRunning();
