@@ -69,7 +69,7 @@ class ReplyArraySink {
   public:
     static constexpr std::size_t kWatch = 2;
 
-    explicit ReplyArraySink(std::string_view text) : text_(text) {}
+    ReplyArraySink(std::string_view text, std::size_t most) : text_(text), most_(most) {}
 
     bool begin(std::size_t depth, std::size_t offset, char first) {
         if (depth == 0) return is_array = first == '[';
@@ -123,11 +123,12 @@ class ReplyArraySink {
         if (null_error_) reply_.error = {};
         item_.raw = text_.substr(begin_, end - begin_);
         if (good_ && reply_.result.empty() != reply_.error.empty()) item_.reply = reply_;
-        items.push_back(item_);
+        if (items.size() < most_) items.push_back(item_);
         reply_ = Reply();
     }
 
     std::string_view text_;
+    std::size_t most_;
     ArrayItem item_;
     Reply reply_;
     std::size_t begin_ = 0;
@@ -205,8 +206,8 @@ core::Result<Reply> parse_reply(std::string_view body) {
     return reply;
 }
 
-core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body) {
-    ReplyArraySink sink(body);
+core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body, std::size_t most) {
+    ReplyArraySink sink(body, most);
     Scanner scanner(kReplyDepth);
     scanner.feed(body, sink);
     if (!sink.is_array) return core::Error{"the reply is not an array"};

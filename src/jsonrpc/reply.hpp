@@ -69,12 +69,13 @@ struct Reply {
 core::Result<Reply> parse_reply(std::string_view body);
 
 // The items of a reply array that fills `body`, taken apart in the same scan: what parse_reply()
-// would say of each; nothing for an item that is no good reply. The whole is checked.
+// would say of each; nothing for an item that is no good reply. The whole is checked; items beyond
+// the first `most` are not kept.
 struct ArrayItem {
     std::string_view raw;
     std::optional<Reply> reply;
 };
-core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body);
+core::Result<std::vector<ArrayItem>> parse_reply_array(std::string_view body, std::size_t most);
 
 // The items of a reply array that fills `body`, each as raw bytes; the whole is checked.
 core::Result<std::vector<std::string_view>> split_array(std::string_view body);

@@ -73,11 +73,13 @@ class Answer {
     const GatewayError& error() const { return *error_; }
     LongResult& long_result() { return *long_; }
 
-    // Small values are copied out of their buffer, so that a large batch does not pin one each.
-    void compact();
+    // Small values are copied out of their buffer, so that a large batch does not pin one each. The
+    // copy is charged to `held`; a value that finds no room there stays where it is.
+    void compact(runtime::Charge& held);
 
     std::optional<routing::UpstreamIndex> upstream;  // who gave it
     unsigned attempts = 0;
+    bool given_up = false;  // no attempt brought a usable answer: the best that is left
 
   private:
     explicit Answer(Kind kind) : kind_(kind) {}
@@ -91,9 +93,9 @@ class Answer {
     std::unique_ptr<LongResult> long_;
 };
 
-inline void Answer::compact() {
+inline void Answer::compact(runtime::Charge& held) {
     constexpr std::size_t kSmall = 4096;
-    if (body_ && raw_.size() <= kSmall) {
+    if (body_ && raw_.size() <= kSmall && held.add(raw_.size())) {
         own_ = raw_;
         body_.reset();
     }

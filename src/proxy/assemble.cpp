@@ -45,6 +45,8 @@ ResponseBody cut_up(std::string frame, const Cuts& cuts) {
     return body;
 }
 
+constexpr std::size_t kItem = 64;  // bytes of a batch's frame for an item, beside its id
+
 bool needed_upstream(const BatchItem& item) {
     return item.answer != nullptr && !item.plan->refusal &&
            item.plan->access() != routing::Access::local;
@@ -69,6 +71,11 @@ ResponseBody assemble_batch(std::span<const BatchItem> items) {
     std::string frame = "[";
     Cuts cuts;
     cuts.reserve(items.size());
+    std::size_t size = 2;
+    for (const BatchItem& item : items) {
+        size += item.answer == nullptr ? 0 : kItem + item.plan->call->id.size();
+    }
+    frame.reserve(size);
     for (const BatchItem& item : items) {
         if (item.answer != nullptr) {
             if (frame.size() > 1) {
@@ -79,6 +86,14 @@ ResponseBody assemble_batch(std::span<const BatchItem> items) {
     }
     frame += ']';
     return cut_up(std::move(frame), cuts);
+}
+
+std::size_t frame_size(std::span<const jsonrpc::Call> calls) {
+    std::size_t size = 2;
+    for (const jsonrpc::Call& call : calls) {
+        size += kItem + call.id.size();
+    }
+    return size;
 }
 
 ResponseHead batch_head(std::span<const BatchItem> items) {

@@ -30,6 +30,9 @@ struct BatchItem {
 };
 ResponseBody assemble_batch(std::span<const BatchItem> items);
 
+// What the frame of a batch's answer takes at most, but for errors of the gateway's own.
+std::size_t frame_size(std::span<const jsonrpc::Call> calls);
+
 // 200, or 429 when at least one item needed an upstream and every such item is rate limited.
 ResponseHead batch_head(std::span<const BatchItem> items);
 

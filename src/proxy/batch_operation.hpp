@@ -6,13 +6,20 @@
 #include "proxy/call_runner.hpp"
 #include "proxy/group_attempt.hpp"
 #include "proxy/plan.hpp"
+#include "runtime/buffer.hpp"
 
 #include <span>
 
 namespace weir::proxy {
 
-// One answer per plan, in their order; nothing for a call that is owed none. References must live
-// until the task has ended.
-runtime::Task<Answers> run_batch(const RequestScope& scope, std::span<const CallPlan> plans);
+struct BatchResult {
+    Answers answers;      // one per plan, in their order; nothing for a call that is owed none
+    unsigned arrays = 0;  // messages that no answer counts among its attempts
+};
+
+// What the answers take beside buffers is charged to `held`. References must live until the task
+// has ended.
+runtime::Task<BatchResult> run_batch(const RequestScope& scope, std::span<const CallPlan> plans,
+                                     runtime::Charge& held);
 
 }  // namespace weir::proxy

@@ -8,6 +8,9 @@
 namespace weir::proxy {
 namespace {
 
+// Of a reply's items, looked at: more than there are calls, as some may be strays.
+std::size_t most_items(std::size_t calls) { return 2 * calls + 16; }
+
 bool is_anonymous_error(const jsonrpc::Reply& reply) {
     return reply.is_error() && (reply.id.empty() || jsonrpc::is_null(reply.id));
 }
@@ -34,7 +37,7 @@ BatchReply read_object(std::string_view body, std::uint64_t first_id, std::size_
 }  // namespace
 
 BatchReply read_batch_reply(std::string_view body, std::uint64_t first_id, std::size_t calls) {
-    const auto array = jsonrpc::parse_reply_array(body);
+    const auto array = jsonrpc::parse_reply_array(body, most_items(calls));
     if (!array) {
         return read_object(body, first_id, calls);
     }

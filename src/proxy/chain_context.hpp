@@ -37,9 +37,9 @@ class NetworkVersion {
 // What reads may ask again, in all. Any thread.
 class SharedRetryBudget {
   public:
-    void note_call(core::TimePoint now) {
+    void note_calls(std::uint64_t calls, core::TimePoint now) {
         const std::lock_guard lock(mutex_);
-        budget_.note_call(now);
+        budget_.note_calls(calls, now);
     }
     bool has_one(core::TimePoint now) const {
         const std::lock_guard lock(mutex_);
@@ -48,6 +48,10 @@ class SharedRetryBudget {
     void take(core::TimePoint now) {
         const std::lock_guard lock(mutex_);
         budget_.take(now);
+    }
+    void give_back() {
+        const std::lock_guard lock(mutex_);
+        budget_.give_back();
     }
 
   private:

@@ -3,6 +3,7 @@
 #include "jsonrpc/write.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/batch_reply.hpp"
+#include "proxy/second_opinion.hpp"
 #include "routing/batch_limit.hpp"
 #include "routing/classify.hpp"
 
@@ -27,13 +28,8 @@ constexpr std::size_t kCallHead = 64;  // of a call, without the method's name
 
 // The array as it goes out, its calls numbered from `first_id` on.
 std::string array_of(const Group& group, std::uint64_t first_id) {
-    std::size_t size = 2;
-    for (const std::size_t place : group.places) {
-        const jsonrpc::Call& call = *group.plans[place].call;
-        size += kCallHead + call.method.size() + call.params.size();
-    }
     std::string text;
-    text.reserve(size);
+    text.reserve(size_of(group));
     for (const std::size_t place : group.places) {
         const jsonrpc::Call& call = *group.plans[place].call;
         text += text.empty() ? '[' : ',';
@@ -46,28 +42,6 @@ std::string array_of(const Group& group, std::uint64_t first_id) {
     text += ']';
     return text;
 }
-
-// Ends the attempt when it is late or its client is gone.
-class Limits final : public runtime::DeadlineWheel::Entry, private ClientPresence::Listener {
-  public:
-    Limits(Services& services, ClientPresence& client)
-        : Entry(services.worker.deadlines), client_(client) {
-        client_.add(*this);
-    }
-    ~Limits() override { client_.remove(*this); }
-
-    upstream::Cancellation cancellation;
-    bool late = false;
-
-  private:
-    void on_deadline() override {
-        late = true;
-        cancellation.cancel();
-    }
-    void on_client_gone() override { cancellation.cancel(); }
-
-    ClientPresence& client_;
-};
 
 // About the gateway's account there: not the client's to see, and the same for every call.
 bool is_limit(Cause cause) {
@@ -82,14 +56,14 @@ bool may_be_about_arrays(Cause cause) {
 
 class Judgement {
   public:
-    Judgement(Services& services, ChainContext& chain, const Group& group, Answers& answers)
+    Judgement(Services& services, ChainContext& chain, Group& group, Answers& answers)
         : services_(services), chain_(chain), group_(group), answers_(answers) {}
 
     void judge_failure(const TransportFailure& failure) {
         settle_whole(classify(group_.places.front(), AttemptOutcome(failure)), {});
     }
 
-    // Somebody of this process ended it.
+    // Others answered before.
     void judge_late() {
         settle_whole({.disposition = Disposition::try_another,
                       .blame = routing::Blame::upstream,
@@ -111,9 +85,8 @@ class Judgement {
             if (!read.items[i]) {
                 missing_.push_back(group_.places[i]);
             } else if (!read.items[i]->reply->is_error()) {
-                answers_[group_.places[i]].emplace(
-                    Answer::shared(Answer::Kind::result, read.items[i]->reply->result, body));
-                answered(group_.places[i]);
+                judge_result(group_.places[i], Answer::shared(Answer::Kind::result,
+                                                              read.items[i]->reply->result, body));
             } else {
                 judge_error(group_.places[i], *read.items[i], body, scratch);
             }
@@ -157,10 +130,32 @@ class Judgement {
         return routing::classify(*chain_.profiles[group_.upstream], call, outcome);
     }
 
-    void answered(std::size_t place) {
-        answers_[place]->upstream = group_.upstream;
-        answers_[place]->attempts = any_answered_ ? 0 : 1;  // one message
+    void judge_result(std::size_t place, Answer answer) {
+        SecondOpinion opinion(chain_, group_.plans[place]);
+        routing::Tried asked;
+        asked.set(group_.upstream);
+        const core::TimePoint now = services_.worker.clock.now();
+        if (opinion.judge(group_.upstream, answer, asked, now) ==
+            SecondOpinion::Opinion::ask_another) {
+            any_answered_ = true;
+            lose(place, Cause::answered, opinion.last_resort());
+            return;
+        }
+        give(place, std::move(answer));
+    }
+
+    // The first answer counts.
+    void give(std::size_t place, Answer answer) {
         any_answered_ = true;
+        if (!answers_[place]) {
+            answers_[place].emplace(std::move(answer));
+            answers_[place]->upstream = group_.upstream;
+        }
+    }
+
+    void lose(std::size_t place, Cause cause, std::optional<Answer> said) {
+        unanswered_.lost.push_back(
+            {place, {.upstream = group_.upstream, .cause = cause, .said = std::move(said)}});
     }
 
     void judge_error(std::size_t place, const jsonrpc::ArrayItem& item,
@@ -172,18 +167,22 @@ class Judgement {
         if (verdict.cause == Cause::unknown) {
             observe(services_, chain_, group_.upstream, http);
         }
-        if (verdict.disposition == Disposition::answer && is_for_clients(*item.reply, verdict)) {
+        std::optional<Answer> said;
+        if (is_for_clients(*item.reply, verdict)) {
             std::optional<Answer> redacted = redacted_error(services_.secrets, item.reply->error);
-            answers_[place].emplace(
-                redacted ? std::move(*redacted)
-                         : Answer::shared(Answer::Kind::rpc_error, item.reply->error, body));
-            answered(place);
+            said = redacted ? std::move(redacted)
+                            : Answer::shared(Answer::Kind::rpc_error, item.reply->error, body);
+        }
+        if (verdict.disposition == Disposition::answer && said) {
+            give(place, std::move(*said));
         } else if (verdict.cause == Cause::batch_too_large) {
             note_named(item.reply->error);
             unanswered_.too_many.push_back(place);
+        } else if (verdict.disposition == Disposition::split_and_resend) {
+            unanswered_.too_long.push_back(place);
         } else {
             note_refusal(place, verdict);
-            (is_limit(verdict.cause) ? unanswered_.limited : unanswered_.lost).push_back(place);
+            lose(place, verdict.cause, std::move(said));
         }
     }
 
@@ -220,7 +219,9 @@ class Judgement {
                         .retry_after = {}};
             return;
         }
-        unanswered_.lost.insert(unanswered_.lost.end(), missing_.begin(), missing_.end());
+        for (const std::size_t place : missing_) {
+            lose(place, Cause::bad_reply, {});
+        }
         if (any_answered_) {
             end_ = End::taken;
         }
@@ -261,13 +262,19 @@ class Judgement {
             note_named(text);
             end_ = End::refused;
             unanswered_.too_many = group_.places;
-        } else if (is_limit(verdict.cause)) {
-            unanswered_.limited = group_.places;
-        } else {
-            if (may_be_about_arrays(verdict.cause)) {
-                end_ = End::lost;
-            }
-            unanswered_.lost = group_.places;
+            return;
+        }
+        if (verdict.cause == Cause::response_too_large) {
+            unanswered_.too_long = group_.places;
+            return;
+        }
+        if (may_be_about_arrays(verdict.cause)) {
+            end_ = End::lost;
+        }
+        // What is said of an array and cannot be understood says nothing of its calls.
+        const bool of_calls = verdict.blame == routing::Blame::upstream || is_limit(verdict.cause);
+        for (const std::size_t place : group_.places) {
+            lose(place, of_calls ? verdict.cause : Cause::bad_reply, {});
         }
     }
 
@@ -288,7 +295,7 @@ class Judgement {
 
     Services& services_;
     ChainContext& chain_;
-    const Group& group_;
+    Group& group_;
     Answers& answers_;
     Unanswered unanswered_;
     std::vector<std::size_t> missing_;
@@ -301,16 +308,22 @@ class Judgement {
 
 }  // namespace
 
-runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, const Group& group,
+std::size_t size_of(const Group& group) {
+    std::size_t size = 2;
+    for (const std::size_t place : group.places) {
+        const jsonrpc::Call& call = *group.plans[place].call;
+        size += kCallHead + call.method.size() + call.params.size();
+    }
+    return size;
+}
+
+runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, Group& group,
                                      Answers& answers) {
     const std::uint64_t first_id = services.next_id;
     services.next_id += group.places.size();
     const std::string text = array_of(group, first_id);
     const std::array<std::string_view, 1> body{text};
     const core::TimePoint begin = services.worker.clock.now();
-    const core::TimePoint late = std::min(group.deadline, begin + chain.config.timeouts.attempt);
-    Limits limits(services, group.client);
-    limits.arm(late);
     const upstream::Attempt attempt{
         .chain = chain.index,
         .upstream = group.upstream,
@@ -319,24 +332,22 @@ runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, co
         .connection = upstream::Connection::pooled,
         .reply_buffer = chain.config.reply_buffer,
         .max_reply = chain.config.max_reply,
-        .cancellation = &limits.cancellation,
+        .cancellation = &group.cancellation,
     };
     upstream::TransportResult result = co_await services.transport.send(attempt);
     std::optional<TransportFailure> failure;
     if (!result) {
         failure = result.error();
     } else if (result->rest) {
-        result->rest->set_deadline(late);
         failure = co_await read_to_end(services.worker.buffers, *result);
     }
-    limits.disarm();
     if (group.client.gone() && failure) {
         co_return Unanswered();  // cut off for its leaving: says nothing of the upstream
     }
     Judgement judgement(services, chain, group, answers);
     if (!failure) {
         judgement.judge_reply(std::move(*result), first_id);
-    } else if (limits.late) {
+    } else if (group.cancellation.cancelled()) {
         judgement.judge_late();
     } else {
         judgement.judge_failure(*failure);

@@ -104,7 +104,8 @@ runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink
 // Answers a body that holds no calls.
 runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error, Chain& chain,
                                 ResponseSink& sink) {
-    const ResponseHead head{.status = http_status_of(error)};
+    const ResponseHead head{.status = http_status_of(error),
+                            .retry_after_seconds = error.retry_after_seconds};
     std::string body;
     append_error_reply(body, {}, error);
     const std::array<std::string_view, 1> pieces{body};
@@ -169,6 +170,16 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
 
 runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Request calls,
                                       Chain& chain, ResponseSink& sink) {
+    // Before anything is sent: an answer that there is no room for could not be given.
+    runtime::Charge held(services_.worker.buffers);
+    if (!held.add(frame_size(calls.calls))) {
+        GatewayError error;
+        error.type = ErrorType::overloaded;
+        error.message = "the gateway has no memory left for this batch; retry in a second";
+        error.retry_after_seconds = 1;
+        co_await refuse(request, std::move(error), chain, sink);
+        co_return;
+    }
     std::vector<CallPlan> plans;
     plans.reserve(calls.calls.size());
     for (const jsonrpc::Call& call : calls.calls) {
@@ -182,7 +193,8 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::buffer};
-    const std::vector<std::optional<Answer>> answers = co_await run_batch(scope, plans);
+    const BatchResult result = co_await run_batch(scope, plans, held);
+    const Answers& answers = result.answers;
     std::vector<BatchItem> items(plans.size());
     bool anything = false;
     for (std::size_t i = 0; i < plans.size(); ++i) {
@@ -190,6 +202,7 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
         anything = anything || answers[i];
     }
     ResponseHead head = batch_head(items);
+    head.attempts += result.arrays;
     if (anything) {
         const ResponseBody body = assemble_batch(items);
         co_await sink.send(head, body.pieces);

@@ -15,6 +15,8 @@
 
 namespace weir::proxy {
 
+struct Earlier;
+
 struct CallPlan {
     const jsonrpc::Call* call = nullptr;
     const routing::MethodTraits* traits = nullptr;
@@ -23,7 +25,7 @@ struct CallPlan {
     HeadCall head_call = HeadCall::none;
     bool null_needs_head = false;                     // looks something up that newer blocks hold
     std::optional<routing::UpstreamIndex> preferred;  // should serve if it can
-    routing::Tried asked;  // in vain, in an array with other calls: not again before the others
+    Earlier* earlier = nullptr;           // the first attempt, in an array with other calls
     std::optional<GatewayError> refusal;  // answered without an upstream
 
     routing::Access access() const { return traits->access; }

@@ -92,7 +92,7 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
             operation.answer_ = operation.opinion_.last_resort();
         }
         if (operation.answer_) {
-            operation.answer_->attempts = operation.attempts_;
+            operation.answer_->attempts = operation.attempts_ - operation.attempts_before_;
             co_return std::move(*operation.answer_);
         }
         if (operation.retries_spent_) {
@@ -126,11 +126,27 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       long_replies_(long_replies),
       client_(client),
       only_(only),
-      tried_(plan.asked),
       patience_(services, chain, client, deadline),
-      opinion_(chain, plan),
-      passing_failure_(plan.asked.any()) {
+      opinion_(chain, plan) {
     client_.add(*this);
+    if (plan.earlier != nullptr) {
+        take_over(std::move(*plan.earlier));
+    }
+}
+
+void ReadOperation::take_over(Earlier&& earlier) {
+    attempts_ = attempts_before_ = 1;
+    tried_.set(earlier.upstream);
+    if (earlier.said && earlier.said->kind() == Answer::Kind::result) {
+        refused_.set(earlier.upstream);
+        ending_.last_cause = Cause::unknown;
+        opinion_.take_over(std::move(*earlier.said));
+        return;
+    }
+    if (earlier.cause == Cause::block_unknown) {
+        static_cast<void>(opinion_.judge_unknown_block());
+    }
+    settle_failure(earlier.upstream, earlier.cause, std::move(earlier.said));
 }
 
 ReadOperation::~ReadOperation() { client_.remove(*this); }
@@ -174,8 +190,9 @@ runtime::Task<> ReadOperation::run_attempts() {
         }
         if (retry) {
             chain_.retries.take(now);
+            retried_ = true;
         } else if (attempts_ == 0) {
-            chain_.retries.note_call(now);
+            chain_.retries.note_calls(1, now);
         }
         const routing::UpstreamIndex upstream = granted->upstream;
         tried_.set(upstream);
@@ -269,9 +286,18 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
         }
         answer_ = std::move(judged.answer);
         answer_->upstream = upstream;
+        // Perhaps arrays are what the upstream cannot take.
+        if (attempts_before_ != 0 && std::exchange(retried_, false)) {
+            chain_.retries.give_back();
+        }
         cancel_others();
         return;
     }
+    settle_failure(upstream, cause, std::move(judged.answer));
+}
+
+void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,
+                                   std::optional<Answer>&& said) {
     ending_.last_cause = cause;
     if (is_passing(cause)) {
         passing_failure_ = true;
@@ -280,9 +306,8 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     } else {
         refused_.set(upstream);
     }
-    if (judged.answer && judged.answer->kind() == Answer::Kind::rpc_error &&
-        !is_about_the_account(cause)) {
-        last_error_ = std::move(judged.answer);
+    if (said && said->kind() == Answer::Kind::rpc_error && !is_about_the_account(cause)) {
+        last_error_ = std::move(said);
         last_error_->upstream = upstream;
     }
 }
@@ -358,7 +383,8 @@ Answer ReadOperation::give_up(core::TimePoint now) {
     }
     Answer answer = last_error_ ? std::move(*last_error_)
                                 : Answer::failed(error_of(ending_, chain_.config, now));
-    answer.attempts = attempts_;
+    answer.attempts = attempts_ - attempts_before_;
+    answer.given_up = true;
     return answer;
 }
 

@@ -6,6 +6,7 @@
 #include "proxy/answer.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/chain_context.hpp"
+#include "proxy/earlier.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/patience.hpp"
 #include "proxy/plan.hpp"
@@ -44,7 +45,10 @@ class ReadOperation final : private ClientPresence::Listener {
     void on_client_gone() override;
     std::optional<upstream::Granted> admit(core::TimePoint now);
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
+    void take_over(Earlier&& earlier);
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
+    void settle_failure(routing::UpstreamIndex upstream, routing::Cause cause,
+                        std::optional<Answer>&& said);
     void settle_loser(const Running& running, Judged&& judged);
     bool is_retry() const;
     std::optional<core::TimePoint> hedge_time(routing::UpstreamIndex upstream,
@@ -72,6 +76,8 @@ class ReadOperation final : private ClientPresence::Listener {
     SecondOpinion opinion_;
     std::optional<upstream::Granted> turn_;  // waited for, not used yet
     unsigned attempts_ = 0;
+    unsigned attempts_before_ = 0;  // of these, made by somebody else
+    bool retried_ = false;
     bool retries_spent_ = false;  // nobody may be asked again for now
     bool hedged_ = false;
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment

@@ -105,6 +105,11 @@ SecondOpinion::Opinion SecondOpinion::judge_unknown_block() {
     return std::exchange(asked_again_, true) ? Opinion::give : Opinion::ask_another;
 }
 
+void SecondOpinion::take_over(Answer null) {
+    asked_again_ = true;
+    taken_ = std::move(null);
+}
+
 std::optional<Answer> SecondOpinion::last_resort() {
     if (taken_number_ == 0 && !head_refused_) {
         return std::exchange(taken_, std::nullopt);

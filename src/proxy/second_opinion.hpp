@@ -28,6 +28,9 @@ class SecondOpinion {
     // An error says that the block is not known there: asked once more elsewhere.
     Opinion judge_unknown_block();
 
+    // A null from a node that is behind was taken earlier.
+    void take_over(Answer null);
+
     // What the client gets when nobody else can be asked; nothing when no answer was taken.
     std::optional<Answer> last_resort();
 

@@ -1,6 +1,7 @@
 #include "routing/retry_budget.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::routing {
 namespace {
@@ -20,9 +21,18 @@ RetryBudget::Second& RetryBudget::at(core::TimePoint now) {
     return place;
 }
 
-void RetryBudget::note_call(core::TimePoint now) { ++at(now).calls; }
+void RetryBudget::note_calls(std::uint64_t calls, core::TimePoint now) { at(now).calls += calls; }
 
 void RetryBudget::take(core::TimePoint now) { ++at(now).retries; }
+
+void RetryBudget::give_back() {
+    const auto latest = std::max_element(seconds_.begin(), seconds_.end(),
+                                         [](const Second& one, const Second& other) {
+                                             return std::pair(one.retries > 0, one.second) <
+                                                    std::pair(other.retries > 0, other.second);
+                                         });
+    latest->retries -= std::min<std::uint64_t>(latest->retries, 1);
+}
 
 bool RetryBudget::has_one(core::TimePoint now) const {
     const std::int64_t since = second_of(now) - static_cast<std::int64_t>(kWindow);

@@ -18,11 +18,13 @@ class RetryBudget {
     static constexpr double kShare = 0.2;            // of the first attempts
     static constexpr std::uint64_t kLeastRate = 10;  // per second, over the window
 
-    void note_call(core::TimePoint now);
+    void note_calls(std::uint64_t calls, core::TimePoint now);
 
     // Is there a further attempt left?
     bool has_one(core::TimePoint now) const;
     void take(core::TimePoint now);
+    // One that was taken lately multiplied no outage after all.
+    void give_back();
 
   private:
     struct Second {

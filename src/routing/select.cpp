@@ -334,13 +334,14 @@ std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool,
     return select(pool, need, tried, now, 0);
 }
 
-Tried first_choices(const RoutingSnapshot& pool, const Need& need, core::TimePoint now) {
+Tried first_choices(const RoutingSnapshot& pool, const Need& need, const Tried& tried,
+                    core::TimePoint now) {
     Tried best;
     unsigned tier = 0;
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        if (rank_of(pool, upstream, need, now) != Rank::good ||
+        if (tried.test(i) || rank_of(pool, upstream, need, now) != Rank::good ||
             (best.any() && upstream.tier > tier)) {
             continue;
         }

@@ -48,7 +48,9 @@ std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool,
                                                     const Tried& tried, UpstreamIndex kept,
                                                     core::TimePoint now);
 
-// The fit upstreams of the lowest tier that has one; none when only second choices are left.
-Tried first_choices(const RoutingSnapshot& pool, const Need& need, core::TimePoint now);
+// The fit upstreams of the lowest tier that has one, but for those `tried`; none when only second
+// choices are left.
+Tried first_choices(const RoutingSnapshot& pool, const Need& need, const Tried& tried,
+                    core::TimePoint now);
 
 }  // namespace weir::routing

@@ -91,6 +91,7 @@ class BufferPool {
 
   private:
     friend class Buffer;
+    friend class Charge;
     static constexpr std::size_t kClasses = 7;          // up to 1 MiB; larger blocks are not kept
     static constexpr std::size_t kKept = 256 * kBlock;  // bytes in stock
 
@@ -101,6 +102,28 @@ class BufferPool {
     MemoryBudget& budget_;
     std::array<std::vector<std::unique_ptr<char[]>>, kClasses> free_;
     std::size_t kept_ = 0;
+};
+
+// Bytes that are held outside of buffers, charged to the same budget. One thread.
+class Charge {
+  public:
+    explicit Charge(BufferPool& pool) : budget_(pool.budget_) {}
+    Charge(const Charge&) = delete;
+    Charge& operator=(const Charge&) = delete;
+    ~Charge() { budget_.release(bytes_); }
+
+    // False, and nothing is charged, when the budget does not allow it.
+    bool add(std::size_t bytes) {
+        if (!budget_.try_charge(bytes)) {
+            return false;
+        }
+        bytes_ += bytes;
+        return true;
+    }
+
+  private:
+    MemoryBudget& budget_;
+    std::size_t bytes_ = 0;
 };
 
 }  // namespace weir::runtime

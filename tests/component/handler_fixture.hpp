@@ -65,6 +65,18 @@ inline runtime::Task<> run_one(proxy::Handler& handler, proxy::ClientRequest req
     ++done;
 }
 
+// The system's clock, which a test may put forward. Timers do not know of that.
+class ShiftedClock final : public runtime::Clock {
+  public:
+    core::TimePoint now() const override { return real_.now() + shift_; }
+    core::WallTime wall_now() const override { return real_.wall_now() + shift_; }
+    void pass(core::Duration time) { shift_ += time; }
+
+  private:
+    runtime::SystemClock real_;
+    core::Duration shift_{};
+};
+
 struct Fixture {
     explicit Fixture(std::size_t upstreams) : Fixture(make_config(upstreams)) {}
     explicit Fixture(config::Config settings) : config(std::move(settings)) {
@@ -116,7 +128,7 @@ struct Fixture {
         return all;
     }
 
-    runtime::SystemClock clock;
+    ShiftedClock clock;
     runtime::SystemRandom random;
     runtime::MemoryBudget budget{64 << 20};
     config::Config config;

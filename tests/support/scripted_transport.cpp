@@ -116,7 +116,10 @@ runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream:
     const core::TimePoint wanted =
         reaction.hangs ? core::TimePoint::max() : worker_.clock.now() + reaction.delay;
     const core::TimePoint until = std::min(wanted, attempt.deadline);
-    const bool cancelled = co_await pause.until(until);
+    // Timers know the real time only, which a test may be ahead of.
+    const core::Duration ahead = worker_.clock.now() - core::TimePoint::clock::now();
+    const bool cancelled = co_await pause.until(
+        until == core::TimePoint::max() ? until : until - std::max(ahead, core::Duration::zero()));
     if (attempt.cancellation != nullptr) {
         attempt.cancellation->hook(nullptr);
     }

@@ -34,7 +34,7 @@ TEST_CASE("further attempts stay within a fifth of the traffic of the last ten s
     RetryBudget budget;
     for (auto now = kStart; now < kStart + 10s; now += 1s) {
         for (int i = 0; i < 1000; ++i) {
-            budget.note_call(now);
+            budget.note_calls(1, now);
         }
     }
     CHECK(taken(budget, kStart + 9s, 5000) == 2000);
@@ -45,10 +45,21 @@ TEST_CASE("further attempts stay within a fifth of the traffic of the last ten s
 
 TEST_CASE("an idle time leaves the least rate only") {
     RetryBudget budget;
-    for (int i = 0; i < 100'000; ++i) {
-        budget.note_call(kStart);
-    }
+    budget.note_calls(100'000, kStart);
     CHECK(taken(budget, kStart + 1h, 5000) == 100);
     CHECK(taken(budget, kStart + 1h + 5s, 5000) == 0);
     CHECK(taken(budget, kStart + 1h + 10s, 5000) == 100);
+}
+
+TEST_CASE("what is given back may be taken again") {
+    RetryBudget budget;
+    CHECK(taken(budget, kStart, 60) == 60);
+    CHECK(taken(budget, kStart + 1s, 60) == 40);
+    for (int i = 0; i < 45; ++i) {
+        budget.give_back();
+    }
+    CHECK(taken(budget, kStart + 1s, 60) == 45);
+    RetryBudget untouched;
+    untouched.give_back();
+    CHECK(taken(untouched, kStart, 200) == 100);
 }
