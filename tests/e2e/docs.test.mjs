@@ -1,7 +1,7 @@
 // What the documentation tells a user to type is typed here, page by page, in a folder that has what the
 // page has said so far. Skipped tests say which commands this cannot show, and why.
 import assert from 'node:assert/strict';
-import {execFile} from 'node:child_process';
+import {execFile, spawnSync} from 'node:child_process';
 import {chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -30,6 +30,7 @@ class Reader {
   #folder = mkdtempSync(path.join(tmpdir(), 'weir-docs-'));
   #exports = [];
   #daemon;
+  #serving; // the command that started it
   #provider;
 
   static async start(t) {
@@ -57,11 +58,14 @@ class Reader {
   }
 
   async demo() {
-    if (!this.#daemon) await this.#serve('weir demo');
+    if (this.#serving !== 'weir demo') await this.#serve('weir demo');
   }
 
   async type(text) {
-    for (const command of commands(text)) {
+    for (const line of commands(text)) {
+      const command = this.#nearby(line);
+      const file = command.match(/^weir .*--config (\S+)/)?.[1];
+      if (file) this.keep(file, this.#nearby(readFileSync(path.join(this.#folder, file), 'utf8')));
       if (/^weir (run|demo)\b/.test(command)) {
         await this.#serve(command);
       } else {
@@ -69,7 +73,7 @@ class Reader {
         await this.#shell(command);
         if (/^kill (?!-HUP)/.test(command)) {
           assert.equal(await this.#daemon.ended(), 'ended with 0', command);
-          this.#daemon = undefined;
+          this.#daemon = this.#serving = undefined;
         }
       }
     }
@@ -88,12 +92,10 @@ class Reader {
 
   async #serve(command) {
     await this.#daemon?.stop();
-    const file = command.match(/ --config (\S+)/)?.[1];
-    if (file) this.keep(file, this.#nearby(readFileSync(path.join(this.#folder, file), 'utf8')));
-    const line = this.#nearby(command);
+    this.#serving = command;
     this.#daemon = await startDaemon(this.#t, 'bash', [
       '-c',
-      [...this.#exports, `exec ${line} --listen 127.0.0.1:0 --admin 127.0.0.1:0`].join('\n'),
+      [...this.#exports, `exec ${command} --listen 127.0.0.1:0 --admin 127.0.0.1:0`].join('\n'),
     ], {cwd: this.#folder, env: this.#environment()});
     const admin = this.#daemon.admin.replace('http://', '');
     this.#program('weir', `
@@ -131,11 +133,15 @@ esac`);
   }
 }
 
-function reasonNotToRun({language, words}) {
-  const word = words.find((one) => one.startsWith('unrun='))?.slice('unrun='.length);
-  if (language !== 'sh' || word === undefined) return undefined;
-  assert.ok(unrunnable[word], `unrun=${word}: not one of ${Object.keys(unrunnable).join(', ')}`);
-  return unrunnable[word];
+function reasonNotToRun({words}) {
+  const valueOf = (key) => words.find((one) => one.startsWith(`${key}=`))?.slice(key.length + 1);
+  const program = valueOf('needs');
+  if (program && spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0) {
+    return `needs ${program}`;
+  }
+  const word = valueOf('unrun');
+  assert.ok(!word || unrunnable[word], `unrun=${word}: not one of ${Object.keys(unrunnable)}`);
+  return word && unrunnable[word];
 }
 
 async function follow(reader, {language, words, text}) {

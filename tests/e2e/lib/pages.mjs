@@ -3,6 +3,7 @@
 //   ```sh                 commands, run in order in a folder of the page's own. `weir run` or `weir demo`
 //                         as the last one stays up until the page ends or another takes its place.
 //   ```sh demo            the same while `weir demo` is up
+//   ```sh needs=PROGRAM   the same where PROGRAM is at hand
 //   ```sh unrun=WORD      not run; WORD is a key of `unrunnable`
 //   ```yaml NAME          a file; one with `chains:` has to pass `weir check`
 //   ```yaml               a part of a file; not looked at unless it has `chains:`
