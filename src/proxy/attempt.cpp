@@ -65,10 +65,6 @@ Judged judge(const Sending& sending, const AttemptOutcome& outcome) {
     return judged;
 }
 
-Judged judge_failure(const Sending& sending, TransportFailure&& failure) {
-    return judge(sending, AttemptOutcome(std::move(failure)));
-}
-
 Answer received_error(const telemetry::PieceRedactor& secrets, std::string_view error,
                       runtime::Buffer body) {
     std::optional<Answer> redacted = redacted_error(secrets, error);
@@ -100,41 +96,36 @@ Judged judge_whole(const Services& services, const Sending& sending,
     return judged;
 }
 
-void take_time(Judged& judged, const Services& services, const AttemptOptions& options) {
+// Takes the reply over if it may be passed on before its end; null if not.
+std::unique_ptr<LongResult> begin_to_stream(upstream::TransportReply& reply, std::uint64_t id,
+                                            LongReplies long_replies) {
+    if (long_replies == LongReplies::buffer) {
+        return nullptr;
+    }
+    jsonrpc::EnvelopeScanner scanner;
+    scanner.feed(reply.body.bytes());
+    if (!shows_own_result(scanner, reply.body.bytes(), id)) {
+        return nullptr;
+    }
+    return std::make_unique<LongResult>(
+        LongResult{std::move(reply.body), std::move(reply.rest), std::move(scanner), {}});
+}
+
+// `streamed` if there is one; else no reply, or one that is here as a whole.
+Judged judge_result(const Services& services, const Sending& sending,
+                    std::unique_ptr<LongResult> streamed, upstream::TransportResult& result,
+                    std::uint64_t id) {
+    Judged judged;
+    if (streamed) {
+        judged.answer = Answer::streamed(std::move(streamed));
+    } else if (result) {
+        judged = judge_whole(services, sending, std::move(*result), id);
+    } else {
+        judged = judge(sending, AttemptOutcome(result.error()));
+    }
     judged.at = services.worker.clock.now();
-    judged.latency = judged.at - options.now;
-}
-
-// No reply, or one that is here as a whole.
-Judged judge_short(const Services& services, const Sending& sending,
-                   upstream::TransportResult& result, std::uint64_t id,
-                   const AttemptOptions& options) {
-    Judged judged = result ? judge_whole(services, sending, std::move(*result), id)
-                           : judge_failure(sending, result.error());
-    take_time(judged, services, options);
+    judged.latency = judged.at - sending.options.now;
     return judged;
-}
-
-// Takes the reply over, but for its place: a copy in the frame of its caller, who waits, would make
-// that too large for the allocator's quick paths.
-runtime::Task<Judged> judge_long(Services& services, const Sending& sending,
-                                 upstream::TransportReply& reply, std::uint64_t id,
-                                 LongReplies long_replies) {
-    if (long_replies == LongReplies::stream) {
-        jsonrpc::EnvelopeScanner scanner;
-        scanner.feed(reply.body.bytes());
-        if (shows_own_result(scanner, reply.body.bytes(), id)) {
-            Judged judged;
-            judged.answer = Answer::streamed(std::make_unique<LongResult>(
-                LongResult{std::move(reply.body), std::move(reply.rest), std::move(scanner), {}}));
-            co_return judged;
-        }
-    }
-    std::optional<TransportFailure> failure = co_await read_to_end(services.worker.buffers, reply);
-    if (failure) {
-        co_return judge_failure(sending, std::move(*failure));
-    }
-    co_return judge_whole(services, sending, std::move(reply), id);
 }
 
 }  // namespace
@@ -220,12 +211,18 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
         .cancellation = options.cancellation,
     };
     upstream::TransportResult result = co_await services.transport.send(attempt);
+    std::unique_ptr<LongResult> streamed;
     if (result && result->rest) {
-        Judged judged = co_await judge_long(services, sending, *result, id, options.long_replies);
-        take_time(judged, services, options);
-        co_return judged;
+        streamed = begin_to_stream(*result, id, options.long_replies);
+        if (!streamed) {
+            std::optional<TransportFailure> failure =
+                co_await read_to_end(services.worker.buffers, *result);
+            if (failure) {
+                result = std::move(*failure);
+            }
+        }
     }
-    co_return judge_short(services, sending, result, id, options);
+    co_return judge_result(services, sending, std::move(streamed), result, id);
 }
 
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,

@@ -74,8 +74,12 @@ class ResponseSink {
     virtual ~ResponseSink() = default;
 
     // A whole answer; the pieces go out one after another. An empty body goes with status 204.
-    virtual runtime::Task<bool> send(const ResponseHead& head,
-                                     std::span<const std::string_view> body) = 0;
+    // Most clients take it at once; where one does not, send_rest() has to follow at once.
+    enum class Sent : std::uint8_t { all, blocked, failed };
+    virtual Sent send_now(const ResponseHead& head, std::span<const std::string_view> body) = 0;
+    virtual runtime::Task<bool> send_rest() = 0;
+    // Both in one.
+    runtime::Task<bool> send(const ResponseHead& head, std::span<const std::string_view> body);
 
     // An answer that is passed on as it arrives.
     virtual runtime::Task<bool> begin(const ResponseHead& head) = 0;
@@ -90,6 +94,16 @@ class ResponseSink {
   private:
     ClientPresence client_;
 };
+
+inline runtime::Task<bool> ResponseSink::send(const ResponseHead& head,
+                                              std::span<const std::string_view> body) {
+    const Sent sent = send_now(head, body);
+    if (sent != Sent::blocked) {
+        co_return sent == Sent::all;
+    }
+    const bool whole = co_await send_rest();
+    co_return whole;
+}
 
 // The request's life behind the HTTP server. One per worker.
 class RequestHandler {

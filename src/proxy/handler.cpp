@@ -161,7 +161,9 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
             head.retry_after_seconds = answer.error().retry_after_seconds;
         }
         const ResponseBody body = assemble_single(call.id, answer);
-        co_await sink.send(head, body.pieces);
+        if (sink.send_now(head, body.pieces) == ResponseSink::Sent::blocked) {
+            co_await sink.send_rest();
+        }
         failure = sink.client().gone() ? name_of(Passed::client_gone) : failure;
     }
     account(services_, chain.context,

@@ -81,36 +81,32 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
                                          core::TimePoint deadline, LongReplies long_replies,
                                          ClientPresence& client,
                                          std::optional<routing::UpstreamIndex> only) {
-    ReadOperation operation(services, chain, std::move(snapshot), plan, params, deadline,
-                            long_replies, client, only);
+    // Apart from this frame: together they were too large for the allocator's quick paths.
+    const std::unique_ptr<ReadOperation> operation(new ReadOperation(
+        services, chain, std::move(snapshot), plan, params, deadline, long_replies, client, only));
     for (;;) {
-        co_await operation.run_attempts();
-        if (operation.beside_) {
-            co_await operation.beside_->join();
+        co_await operation->run_attempts();
+        if (operation->beside_) {
+            co_await operation->beside_->join();
         }
-        if (!operation.answer_) {
-            operation.answer_ = operation.opinion_.last_resort();
-        }
-        if (operation.answer_) {
-            operation.answer_->attempts = operation.attempts_ - operation.attempts_before_;
-            co_return std::move(*operation.answer_);
-        }
-        if (operation.retries_spent_) {
-            co_return operation.give_up(services.worker.clock.now());
+        if (operation->has_ended()) {
+            break;
         }
         const core::TimePoint now = services.worker.clock.now();
         const core::TimePoint resume =
-            now + pause_after(operation.attempts_, services.worker.random.next());
-        if (operation.may_pause_and_retry(resume)) {
+            now + pause_after(operation->attempts_, services.worker.random.next());
+        if (operation->may_pause_and_retry(resume)) {
             co_await runtime::sleep_until(services.worker.io, resume);
         } else {
-            const bool turn = co_await operation.wait_for_turn();
+            const bool turn = co_await operation->wait_for_turn();
             if (!turn) {
-                co_return operation.give_up(services.worker.clock.now());
+                break;
             }
         }
-        operation.begin_round();
+        operation->begin_round();
     }
+    operation->conclude();
+    co_return std::move(*operation->answer_);
 }
 
 ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot,
@@ -150,6 +146,21 @@ void ReadOperation::take_over(Earlier&& earlier) {
 }
 
 ReadOperation::~ReadOperation() { client_.remove(*this); }
+
+// Is there an answer, or nobody who may be asked again?
+bool ReadOperation::has_ended() {
+    if (!answer_) {
+        answer_ = opinion_.last_resort();
+    }
+    return answer_ || retries_spent_;
+}
+
+void ReadOperation::conclude() {
+    if (!answer_) {
+        answer_ = give_up(services_.worker.clock.now());
+    }
+    answer_->attempts = attempts_ - attempts_before_;
+}
 
 void ReadOperation::begin_round() {
     snapshot_ = chain_.pool.snapshots().get();
@@ -307,7 +318,7 @@ void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,
         refused_.set(upstream);
     }
     if (said && said->kind() == Answer::Kind::rpc_error && !is_about_the_account(cause)) {
-        last_error_ = std::move(said);
+        last_error_ = std::make_unique<Answer>(std::move(*said));
         last_error_->upstream = upstream;
     }
 }
@@ -383,7 +394,6 @@ Answer ReadOperation::give_up(core::TimePoint now) {
     }
     Answer answer = last_error_ ? std::move(*last_error_)
                                 : Answer::failed(error_of(ending_, chain_.config, now));
-    answer.attempts = attempts_ - attempts_before_;
     answer.given_up = true;
     return answer;
 }

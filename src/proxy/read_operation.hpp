@@ -13,6 +13,7 @@
 #include "proxy/second_opinion.hpp"
 #include "proxy/services.hpp"
 #include "routing/select.hpp"
+#include "runtime/recycled.hpp"
 #include "runtime/task_group.hpp"
 
 #include <memory>
@@ -22,7 +23,7 @@ namespace weir::proxy {
 
 using Snapshot = std::shared_ptr<const routing::RoutingSnapshot>;
 
-class ReadOperation final : private ClientPresence::Listener {
+class ReadOperation final : public runtime::Recycled, private ClientPresence::Listener {
   public:
     // The references must live until the task has ended. `only` binds the call to one upstream.
     static runtime::Task<Answer> run(Services& services, ChainContext& chain, Snapshot snapshot,
@@ -31,15 +32,17 @@ class ReadOperation final : private ClientPresence::Listener {
                                      ClientPresence& client,
                                      std::optional<routing::UpstreamIndex> only);
 
+    ~ReadOperation();
+
   private:
     class Running;
 
     ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
                   std::string_view params, core::TimePoint deadline, LongReplies long_replies,
                   ClientPresence& client, std::optional<routing::UpstreamIndex> only);
-    ~ReadOperation();
 
     runtime::Task<> run_attempts();
+    bool has_ended();
     void begin_round();
     runtime::Task<bool> wait_for_turn();
     void on_client_gone() override;
@@ -58,6 +61,7 @@ class ReadOperation final : private ClientPresence::Listener {
     void cancel_others();
     bool may_pause_and_retry(core::TimePoint resume) const;
     Answer give_up(core::TimePoint now);
+    void conclude();
 
     Services& services_;
     ChainContext& chain_;
@@ -83,8 +87,8 @@ class ReadOperation final : private ClientPresence::Listener {
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;
     std::optional<Answer> answer_;
-    std::optional<Answer> last_error_;  // an upstream's own error, if nothing better comes
-    Running* running_ = nullptr;        // the head of a list
+    std::unique_ptr<Answer> last_error_;  // an upstream's own error, if nothing better comes
+    Running* running_ = nullptr;          // the head of a list
     std::unique_ptr<runtime::TaskGroup> beside_;
 };
 

@@ -58,7 +58,7 @@ SecondOpinion::Opinion SecondOpinion::judge_head(routing::UpstreamIndex upstream
     }
     if (*number < chain_.floor.number(pool->fall_backs)) {
         if (!taken_ || *number > taken_number_) {
-            taken_ = std::move(answer);
+            taken_ = std::make_unique<Answer>(std::move(answer));
             taken_->upstream = upstream;
             taken_number_ = *number;
         }
@@ -96,7 +96,7 @@ SecondOpinion::Opinion SecondOpinion::judge_null(routing::UpstreamIndex upstream
         return Opinion::give;
     }
     asked_again_ = true;
-    taken_ = std::move(answer);
+    taken_ = std::make_unique<Answer>(std::move(answer));
     taken_->upstream = upstream;
     return Opinion::ask_another;
 }
@@ -107,30 +107,31 @@ SecondOpinion::Opinion SecondOpinion::judge_unknown_block() {
 
 void SecondOpinion::take_over(Answer null) {
     asked_again_ = true;
-    taken_ = std::move(null);
+    taken_ = std::make_unique<Answer>(std::move(null));
 }
 
 std::optional<Answer> SecondOpinion::last_resort() {
-    if (taken_number_ == 0 && !head_refused_) {
-        return std::exchange(taken_, std::nullopt);
+    std::optional<Answer> allowed =
+        taken_number_ != 0 || head_refused_ ? oldest_allowed() : std::nullopt;
+    if (!allowed && taken_) {
+        allowed = std::move(*taken_);
+        taken_.reset();
     }
-    std::optional<Answer> allowed = oldest_allowed();
-    return allowed ? std::move(allowed) : std::exchange(taken_, std::nullopt);
+    return allowed;
 }
 
 // What was given out before, once more.
 std::optional<Answer> SecondOpinion::oldest_allowed() const {
     const auto pool = chain_.pool.snapshots().get();
     const std::uint64_t floor = chain_.floor.number(pool->fall_backs);
-    if (plan_.head_call == HeadCall::number) {
-        const std::uint64_t believed = pool->head ? pool->head->number : 0;
-        const std::uint64_t number = std::max(floor, believed);
-        return number == 0
-                   ? std::nullopt
-                   : std::optional(Answer::own_result('"' + core::to_quantity(number) + '"'));
+    std::optional<std::string> json;
+    if (plan_.head_call != HeadCall::number) {
+        json = chain_.floor.kept(plan_.head_call, floor);
+    } else if (const std::uint64_t number = std::max(floor, pool->head ? pool->head->number : 0);
+               number != 0) {
+        json = '"' + core::to_quantity(number) + '"';
     }
-    std::optional<std::string> block = chain_.floor.kept(plan_.head_call, floor);
-    return block ? std::optional(Answer::own_result(std::move(*block))) : std::nullopt;
+    return json ? std::optional(Answer::own_result(std::move(*json))) : std::nullopt;
 }
 
 routing::BlockNeed SecondOpinion::need() const {

@@ -46,7 +46,7 @@ class SecondOpinion {
 
     ChainContext& chain_;
     const CallPlan& plan_;
-    std::optional<Answer> taken_;
+    std::unique_ptr<Answer> taken_;
     std::uint64_t taken_number_ = 0;  // of a head
     bool head_refused_ = false;
     bool asked_again_ = false;  // after a null or an unknown block

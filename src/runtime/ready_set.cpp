@@ -50,6 +50,7 @@ bool ReadySet::add(Entry& entry, int descriptor) {
 
 // What the kernel has already said of it must not reach it any more.
 void ReadySet::forget(Entry& entry) {
+    entry.upcoming_ = 0;
     for (std::size_t i = impl_->next; i < impl_->count; ++i) {
         if (impl_->events[i].data.ptr == &entry) {
             impl_->events[i].data.ptr = nullptr;
@@ -88,10 +89,14 @@ void ReadySet::dispatch() {
         ::epoll_wait(impl_->set.native_handle(), impl_->events.data(), static_cast<int>(kBatch), 0);
     impl_->count = count > 0 ? static_cast<std::size_t>(count) : 0;
     impl_->next = 0;
+    for (std::size_t i = 0; i < impl_->count; ++i) {
+        static_cast<Entry*>(impl_->events[i].data.ptr)->upcoming_ = impl_->events[i].events;
+    }
     dispatching_ = true;
     while (impl_->next < impl_->count) {
         const epoll_event& event = impl_->events[impl_->next++];
         if (auto* const entry = static_cast<Entry*>(event.data.ptr)) {
+            entry->upcoming_ = 0;
             entry->on_ready(event.events);
         }
     }

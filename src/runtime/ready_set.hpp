@@ -24,8 +24,12 @@ class ReadySet {
         // Runs from the event loop with epoll's event bits. May remove or destroy any entry.
         virtual void on_ready(std::uint32_t events) = 0;
 
+        // What on_ready() will be told in this turn.
+        std::uint32_t upcoming() const { return upcoming_; }
+
       private:
         friend class ReadySet;
+        std::uint32_t upcoming_ = 0;
     };
 
     explicit ReadySet(boost::asio::io_context& io);
@@ -38,6 +42,10 @@ class ReadySet {
     bool add(Entry& entry, int descriptor);
     // Before its descriptor is closed, which takes it out of the kernel's set.
     void forget(Entry& entry);
+
+    // Entries know what the kernel knew when this turn of the event loop began. Elsewhere what they
+    // know may be older: nobody may have asked the kernel since.
+    bool is_current() const { return dispatching_; }
 
     // The event loop goes on while somebody waits.
     void begin_wait();

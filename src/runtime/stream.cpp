@@ -49,6 +49,11 @@ void Stream::close() {
     cancel();
 }
 
+std::optional<bool> Stream::is_silent() const {
+    return set_.is_current() ? std::optional(!readable_ && (upcoming() & kReadEvents) == 0)
+                             : std::nullopt;
+}
+
 ssize_t Stream::receive(std::span<char> room) {
     for (;;) {
         const ssize_t count = ::recv(descriptor_, room.data(), room.size(), MSG_DONTWAIT);

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <new>
+#include <optional>
 #include <span>
 #include <sys/types.h>
 #include <type_traits>
@@ -40,6 +41,9 @@ class Stream final : private ReadySet::Entry {
 
     // May receive() find something? If not, only wait(read) will tell.
     bool readable() const { return readable_; }
+    // Has nothing come that receive() would find, not even an end, up to this turn of the loop?
+    // Nothing: nobody has asked the kernel in this turn.
+    std::optional<bool> is_silent() const;
     // As ::recv(), goes on after an interruption; never blocks.
     ssize_t receive(std::span<char> room);
 

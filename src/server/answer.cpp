@@ -91,7 +91,7 @@ bool Answer::settle(bool sent, State success) {
     return sent;
 }
 
-runtime::Task<bool> Answer::send_rest(Wire::Outgoing out) {
+runtime::Task<bool> Answer::send_rest_of(Wire::Outgoing out) {
     const bool sent = co_await wire_.send_rest(out, context_.state.limits.body_timeout);
     finished_at_ = context_.worker.clock.now();
     co_return sent;
@@ -111,27 +111,31 @@ runtime::Task<bool> Answer::reply(const Reply& reply, unsigned retry_after_secon
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
-        whole = co_await send_rest(out);
+        whole = co_await send_rest_of(out);
     }
     co_return settle(whole, State::whole);
 }
 
-runtime::Task<bool> Answer::send(const proxy::ResponseHead& head,
-                                 std::span<const std::string_view> body) {
+Answer::Sent Answer::send_now(const proxy::ResponseHead& head,
+                              std::span<const std::string_view> body) {
     if (state_ != State::nothing) {
-        co_return false;
+        return Sent::failed;
     }
     AnswerHead answer = head_of(head);
     answer.length = total_size(body);
-    Wire::Outgoing out{.prefix = context_.heads.write(answer, finished_at_),
-                       .pieces = body,
-                       .suffix = {},
-                       .sent = wire_.take_sent_ahead()};
-    const Wire::Sent sent = wire_.send_now(out);
-    bool whole = sent == Wire::Sent::all;
+    rest_ = {.prefix = context_.heads.write(answer, finished_at_),
+             .pieces = body,
+             .suffix = {},
+             .sent = wire_.take_sent_ahead()};
+    const Wire::Sent sent = wire_.send_now(rest_);
     if (sent == Wire::Sent::blocked) {
-        whole = co_await send_rest(out);
+        return Sent::blocked;
     }
+    return settle(sent == Wire::Sent::all, State::whole) ? Sent::all : Sent::failed;
+}
+
+runtime::Task<bool> Answer::send_rest() {
+    const bool whole = co_await send_rest_of(rest_);
     co_return settle(whole, State::whole);
 }
 
@@ -165,7 +169,7 @@ runtime::Task<bool> Answer::write(std::span<const std::string_view> pieces) {
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
-        whole = co_await send_rest(out);
+        whole = co_await send_rest_of(out);
     }
     lead_.clear();
     co_return settle(whole, State::streaming);
@@ -182,7 +186,7 @@ runtime::Task<bool> Answer::end() {
     const Wire::Sent sent = wire_.send_now(out);
     bool whole = sent == Wire::Sent::all;
     if (sent == Wire::Sent::blocked) {
-        whole = co_await send_rest(out);
+        whole = co_await send_rest_of(out);
     }
     finished_at_ = context_.worker.clock.now();
     co_return settle(whole, State::whole);

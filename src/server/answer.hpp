@@ -29,8 +29,8 @@ class Answer final : public proxy::ResponseSink {
 
     runtime::Task<bool> reply(const Reply& reply, unsigned retry_after_seconds);
 
-    runtime::Task<bool> send(const proxy::ResponseHead& head,
-                             std::span<const std::string_view> body) override;
+    Sent send_now(const proxy::ResponseHead& head, std::span<const std::string_view> body) override;
+    runtime::Task<bool> send_rest() override;
     runtime::Task<bool> begin(const proxy::ResponseHead& head) override;
     runtime::Task<bool> write(std::span<const std::string_view> pieces) override;
     runtime::Task<bool> end() override;
@@ -47,7 +47,7 @@ class Answer final : public proxy::ResponseSink {
     void make_request_id(std::string_view wished);
     AnswerHead common_head(int status);
     AnswerHead head_of(const proxy::ResponseHead& head);
-    runtime::Task<bool> send_rest(Wire::Outgoing out);
+    runtime::Task<bool> send_rest_of(Wire::Outgoing out);
     bool settle(bool sent, State success);
 
     ConnectionContext& context_;
@@ -61,7 +61,8 @@ class Answer final : public proxy::ResponseSink {
     std::array<char, 64> request_id_{};
     std::size_t request_id_size_ = 0;
     std::string allow_origin_;
-    std::string lead_;  // of a streamed answer: what goes out before the next pieces
+    std::string lead_;     // of a streamed answer: what goes out before the next pieces
+    Wire::Outgoing rest_;  // of a whole one that the client did not take at once
 };
 
 }  // namespace weir::server

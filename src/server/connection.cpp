@@ -130,11 +130,15 @@ runtime::Task<> Connection::Impl::serve() {
         while (state == HeadScanner::State::more && next == Next::request) {
             waiting_ = true;
             wait_for_head();
-            const Wire::Read read = co_await wire_.read(0);
+            std::optional<Wire::Read> read = wire_.try_read(0);
+            if (!read) {
+                const auto [error] = co_await wire_.wait_readable();
+                read = wire_.woken(error);
+            }
             if (read == Wire::Read::data) {
                 state = scanner.advance(wire_.buffer().bytes());
-            } else {
-                next = co_await head_ended(read);
+            } else if (read) {
+                next = co_await head_ended(*read);
             }
         }
         waiting_ = false;

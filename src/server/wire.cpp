@@ -167,42 +167,54 @@ void Wire::on_deadline() {
 
 runtime::Task<Wire::Read> Wire::read(std::size_t wanted) {
     for (;;) {
-        if (cut_) {
-            co_return Read::failed;
+        std::optional<Read> read = try_read(wanted);
+        if (!read) {
+            const auto [error] = co_await wait_readable();
+            read = woken(error);
         }
-        if (release_ && buffer_.empty()) {
-            buffer_.reset();
-        }
-        if (!stream_.readable()) {
-            if (expired_) {
-                co_return Read::expired;
-            }
-            const bool released = release_;
-            const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
-            if (error && expired_) {
-                co_return Read::expired;
-            }
-            if (error && (released || !release_)) {
-                co_return Read::failed;
-            }
-            continue;
-        }
-        release_ = false;
-        if (!buffer_.reserve(std::clamp(wanted, kReadAtLeast, kReadAtMost))) {
-            co_return Read::no_memory;
-        }
-        const ssize_t count = stream_.receive(buffer_.room());
-        if (count > 0) {
-            buffer_.commit(static_cast<std::size_t>(count));
-            co_return Read::data;
-        }
-        if (count == 0) {
-            co_return Read::end;
-        }
-        if (stream_.readable()) {  // an error, not an empty socket
-            co_return Read::failed;
+        if (read) {
+            co_return *read;
         }
     }
+}
+
+std::optional<Wire::Read> Wire::try_read(std::size_t wanted) {
+    if (cut_) {
+        return Read::failed;
+    }
+    if (release_ && buffer_.empty()) {
+        buffer_.reset();
+    }
+    if (!stream_.readable()) {
+        return expired_ ? std::optional(Read::expired) : std::nullopt;
+    }
+    release_ = false;
+    if (!buffer_.reserve(std::clamp(wanted, kReadAtLeast, kReadAtMost))) {
+        return Read::no_memory;
+    }
+    const ssize_t count = stream_.receive(buffer_.room());
+    if (count > 0) {
+        buffer_.commit(static_cast<std::size_t>(count));
+        return Read::data;
+    }
+    if (count == 0) {
+        return Read::end;
+    }
+    if (stream_.readable()) {  // an error, not an empty socket
+        return Read::failed;
+    }
+    return expired_ ? std::optional(Read::expired) : std::nullopt;
+}
+
+// An aborted wait that only gave memory back goes on.
+std::optional<Wire::Read> Wire::woken(const boost::system::error_code& error) const {
+    if (error && expired_) {
+        return Read::expired;
+    }
+    if (error && (released_before_ || !release_)) {
+        return Read::failed;
+    }
+    return std::nullopt;
 }
 
 Wire::Sent Wire::send_now(Outgoing& out) {

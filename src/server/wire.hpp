@@ -5,9 +5,13 @@
 #include "runtime/stream.hpp"
 #include "runtime/worker.hpp"
 
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/deferred.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -35,6 +39,16 @@ class Wire final : private runtime::DeadlineWheel::Entry {
 
     // Appends at least one byte to the buffer. `wanted` is how many are known to be coming.
     runtime::Task<Read> read(std::size_t wanted);
+
+    // The same without a coroutine of its own. Nothing: wait_readable() is to be awaited; what it
+    // completes with goes to woken(), which may know how the read ends. Then it is tried again.
+    std::optional<Read> try_read(std::size_t wanted);
+    auto wait_readable() {
+        released_before_ = release_;
+        return stream_.async_wait(runtime::Stream::Wait::read,
+                                  boost::asio::as_tuple(boost::asio::deferred));
+    }
+    std::optional<Read> woken(const boost::system::error_code& error) const;
 
     // Pieces that go out one after another. The prefix may be scratch memory: it is copied if it
     // cannot be sent at once.
@@ -94,7 +108,8 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     runtime::Buffer buffer_;
     core::TimePoint deadline_;
     Alarm alarm_ = Alarm::expire;
-    bool release_ = true;  // a new connection needs no memory before it speaks
+    bool release_ = true;           // a new connection needs no memory before it speaks
+    bool released_before_ = false;  // a wait for more began
     bool idled_before_ = false;
     bool expired_ = false;
     bool cut_ = false;

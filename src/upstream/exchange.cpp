@@ -67,29 +67,34 @@ Failed failure_of(ReplyBody::Step step, const ReplyBody& body, const HttpConnect
     }
 }
 
-runtime::Task<Failed> receive(HttpConnection& connection, ReplyBody& body, runtime::Buffer& out,
-                              bool& ended) {
+Read try_receive(HttpConnection& connection, ReplyBody& body, runtime::Buffer& out) {
     runtime::Buffer& wire = body.wire(out);
     const std::size_t before = wire.size();
-    const Read read = co_await connection.read(wire, body.wanted());
+    const Read read = connection.try_read(wire, body.wanted());
+    if (read == Read::data) {
+        body.received(out, wire.size() - before);
+    }
+    return read;
+}
+
+Failed failure_of(Read read, const HttpConnection& connection, ReplyBody& body, bool& ended) {
     switch (read) {
         case Read::data:
-            body.received(out, wire.size() - before);
-            co_return std::nullopt;
+            return std::nullopt;
         case Read::end:
             // Without a length of its own the body is whole only if the stream ended properly.
             ended = body.finish() == ReplyBody::Step::end;
             if (ended) {
-                co_return std::nullopt;
+                return std::nullopt;
             }
-            co_return failure(connection, Cause::connection_lost, std::string(body.problem()));
+            return failure(connection, Cause::connection_lost, std::string(body.problem()));
         case Read::stopped:
-            co_return stopped_failure(connection);
+            return stopped_failure(connection);
         case Read::no_memory:
-            co_return no_memory(connection);
+            return no_memory(connection);
         default:
-            co_return failure(connection, Cause::connection_lost,
-                              "the reply breaks off: " + connection.problem());
+            return failure(connection, Cause::connection_lost,
+                           "the reply breaks off: " + connection.problem());
     }
 }
 
@@ -100,38 +105,70 @@ Exchange::Exchange(runtime::Worker& worker, HttpConnection& connection,
       outgoing_(request_head, write_length(length_line_, body_size(attempt.body)), attempt.body),
       buffer_(worker.buffers),
       parser_(attempt.rate_fields),
-      received_(worker.buffers) {}
-
-runtime::Task<Failed> Exchange::run() {
+      received_(worker.buffers) {
     connection_.begin_message();
-    if (connection_.write(outgoing_) != Write::done) {
-        Failed failed = co_await send();
-        if (failed) {
-            co_return failed;
-        }
+}
+
+Exchange::Step Exchange::advance() {
+    Step step = Step::done;
+    if (phase_ == Phase::send) {
+        step = send();
     }
-    while (!head_done_) {
-        const Read read = co_await connection_.read(buffer_, 1);
-        Failed failed = took(read);
-        if (failed) {
-            co_return failed;
-        }
+    if (phase_ == Phase::head) {
+        step = read_head();
     }
-    begin_body();
-    for (;;) {
+    if (phase_ == Phase::body) {
+        step = read_body();
+    }
+    return failure_ ? Step::failed : step;
+}
+
+// The peer may answer before it has read everything (413), and after it stopped reading its answer
+// may still be there.
+Exchange::Step Exchange::send() {
+    if (connection_.write(outgoing_) != Write::blocked) {
+        phase_ = Phase::head;  // a failure shows when the reply is read
+        return Step::wait_readable;
+    }
+    const Read read = connection_.try_read(buffer_, runtime::BufferPool::kBlock);
+    if (read != Read::none) {
+        took(read);
+    }
+    return Step::wait_ready;
+}
+
+Exchange::Step Exchange::read_head() {
+    while (phase_ == Phase::head && !failure_) {
+        const Read read = connection_.try_read(buffer_, 1);
+        if (read == Read::none) {
+            break;
+        }
+        took(read);
+    }
+    return Step::wait_readable;
+}
+
+Exchange::Step Exchange::read_body() {
+    while (!failure_) {
         const ReplyBody::Step step = body_->take(received_, body_limit_);
-        if (step == ReplyBody::Step::end) {
-            ended_ = true;
-            co_return std::nullopt;
+        ended_ = ended_ || step == ReplyBody::Step::end;
+        if (ended_ || step == ReplyBody::Step::full) {
+            return Step::done;
         }
         if (step != ReplyBody::Step::more) {
-            co_return failure_of(step, *body_, connection_);
+            failure_ = failure_of(step, *body_, connection_);
+            break;
         }
-        Failed failed = co_await receive(connection_, *body_, received_, ended_);
-        if (failed || ended_) {
-            co_return failed;
+        const Read read = try_receive(connection_, *body_, received_);
+        if (read == Read::none) {
+            return Step::wait_readable;
+        }
+        failure_ = failure_of(read, connection_, *body_, ended_);
+        if (ended_) {
+            return Step::done;
         }
     }
+    return Step::failed;
 }
 
 void Exchange::begin_body() {
@@ -144,35 +181,17 @@ void Exchange::begin_body() {
     body_.emplace(head, attempt_.max_reply, std::move(buffer_));
 }
 
-// What the socket did not take at once. The peer may answer before it has read everything (413),
-// and after it stopped reading its answer may still be there.
-runtime::Task<Failed> Exchange::send() {
-    for (;;) {
-        const Write written = connection_.write(outgoing_);
-        if (written != Write::blocked) {
-            co_return std::nullopt;  // a failure shows when the reply is read
-        }
-        co_await connection_.wait_ready();
-        const Read read = connection_.try_read(buffer_, runtime::BufferPool::kBlock);
-        if (read == Read::none) {
-            continue;
-        }
-        Failed failed = took(read);
-        if (failed || head_done_) {
-            co_return failed;
-        }
-    }
-}
-
 // Judges what a read of the head brought.
-Failed Exchange::took(Read read) {
+void Exchange::took(Read read) {
     switch (read) {
         case Read::data:
             return parse();
         case Read::stopped:
-            return stopped_failure(connection_);
+            failure_ = stopped_failure(connection_);
+            return;
         case Read::no_memory:
-            return no_memory(connection_);
+            failure_ = no_memory(connection_);
+            return;
         default: {
             peer_left_ = true;
             std::string detail = buffer_.empty() ? "the connection ended without a reply"
@@ -180,18 +199,19 @@ Failed Exchange::took(Read read) {
             if (!connection_.problem().empty()) {
                 detail += ": " + connection_.problem();
             }
-            return failure(connection_, Cause::connection_lost, std::move(detail));
+            failure_ = failure(connection_, Cause::connection_lost, std::move(detail));
         }
     }
 }
 
-Failed Exchange::parse() {
+void Exchange::parse() {
     const ReplyHeadParser::Step step = parser_.parse(buffer_.bytes());
-    head_done_ = step == ReplyHeadParser::Step::done;
     if (step == ReplyHeadParser::Step::bad) {
-        return failure(connection_, Cause::bad_reply, std::string(parser_.problem()));
+        failure_ = failure(connection_, Cause::bad_reply, std::string(parser_.problem()));
+    } else if (step == ReplyHeadParser::Step::done) {
+        begin_body();
+        phase_ = Phase::body;
     }
-    return std::nullopt;
 }
 
 }  // namespace weir::upstream

@@ -3,9 +3,7 @@
 #include "runtime/send_pieces.hpp"
 #include "upstream/idle_connections.hpp"
 
-#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/buffer.hpp>
-#include <boost/asio/deferred.hpp>
 #include <boost/asio/experimental/parallel_group.hpp>
 
 #include <algorithm>
@@ -128,7 +126,7 @@ runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uin
     }
     lacks_resources_ = false;
     const auto [failed] = co_await connecting_.async_connect(peer, kAsTuple);
-    note(failed);
+    woken(failed);
     if (failed || stop_ != Stop::none) {
         problem_ = failed.message();
         co_return false;
@@ -159,7 +157,7 @@ runtime::Task<bool> HttpConnection::handshake(std::unique_ptr<TlsSession> sessio
         }
         if (flushed == Write::blocked) {
             const auto [error] = co_await stream_.async_wait(Stream::Wait::write, kAsTuple);
-            note(error);
+            woken(error);
         } else if (step == TlsSession::Step::done) {
             co_return true;
         } else if (step == TlsSession::Step::needs_input) {
@@ -178,7 +176,7 @@ runtime::Task<bool> HttpConnection::handshake_input() {
     for (;;) {
         if (!stream_.readable()) {
             const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
-            note(error);
+            woken(error);
             if (error) {
                 break;
             }
@@ -292,15 +290,14 @@ HttpConnection::Read HttpConnection::decrypt(runtime::Buffer& into) {
     }
 }
 
-// An operation that was aborted while nobody stopped the connection: the task was cancelled.
-void HttpConnection::note(const boost::system::error_code& error) {
+void HttpConnection::woken(const boost::system::error_code& error) {
     if (error == asio::error::operation_aborted) {
         stop(Stop::cancelled);
     }
 }
 
 HttpConnection::Read HttpConnection::failed_read(const boost::system::error_code& error) {
-    note(error);
+    woken(error);
     if (stop_ != Stop::none) {
         return Read::stopped;
     }
@@ -310,19 +307,6 @@ HttpConnection::Read HttpConnection::failed_read(const boost::system::error_code
     problem_ = error == asio::error::eof ? "the connection ended without TLS's close_notify"
                                          : error.message();
     return Read::cut_off;
-}
-
-runtime::Task<HttpConnection::Read> HttpConnection::read(runtime::Buffer& into, std::size_t room) {
-    for (;;) {
-        const Read read = try_read(into, room);
-        if (read != Read::none) {
-            co_return read;
-        }
-        const auto [error] = co_await stream_.async_wait(Stream::Wait::read, kAsTuple);
-        if (error) {
-            co_return failed_read(error);
-        }
-    }
 }
 
 HttpConnection::Read HttpConnection::try_read(runtime::Buffer& into, std::size_t room) {
@@ -369,13 +353,16 @@ runtime::Task<> HttpConnection::wait_ready() {
     // The loser is aborted by the group; if both are, somebody else did it.
     static_cast<void>(order);
     if (read_error == write_error) {
-        note(read_error);
+        woken(read_error);
     }
 }
 
 bool HttpConnection::is_quiet() {
     if (tls_ && !tls_->is_quiet()) {
         return false;
+    }
+    if (stream_.is_silent() == true) {
+        return true;
     }
     char byte = 0;
     const ssize_t count = ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);

@@ -9,7 +9,9 @@
 #include "upstream/tls.hpp"
 #include "upstream/transport.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_stream_socket.hpp>
+#include <boost/asio/deferred.hpp>
 #include <boost/asio/ip/tcp.hpp>
 
 #include <array>
@@ -82,7 +84,7 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     enum class Write : std::uint8_t { done, blocked, failed };
     enum class Read : std::uint8_t {
         data,
-        none,       // nothing there now (try_read only)
+        none,       // nothing there now
         end,        // the peer ended the stream properly
         cut_off,    // it ended without TLS's goodbye, was reset, or TLS is broken
         stopped,    // by deadline or cancellation
@@ -92,9 +94,16 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     // Sends what the socket takes now.
     Write write(Outgoing& message);
 
-    // Appends what comes next to `into`, which gets at least `room` bytes of room first.
-    runtime::Task<Read> read(runtime::Buffer& into, std::size_t room);
+    // Appends what is here to `into`, which gets at least `room` bytes of room first.
     Read try_read(runtime::Buffer& into, std::size_t room);
+
+    // To be awaited after try_read() has said `none`; what it completes with goes to woken().
+    auto wait_readable() {
+        return stream_.async_wait(runtime::Stream::Wait::read,
+                                  boost::asio::as_tuple(boost::asio::deferred));
+    }
+    // An operation that was aborted while nobody stopped the connection: the task was cancelled.
+    void woken(const boost::system::error_code& error);
 
     // Returns when the socket has something to read or takes more, or on a stop.
     runtime::Task<> wait_ready();
@@ -106,8 +115,8 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     void begin_message();
     bool reused() const { return messages_ > 1; }
 
-    // True if nothing was received that was not read: no stray bytes, no end. One system call: what
-    // the event loop was last told may be older than a peer's farewell.
+    // True if nothing was received that was not read: no stray bytes, no end. A farewell that is
+    // younger than this turn of the event loop may stay unseen; it shows when the reply is read.
     bool is_quiet();
     bool is_open() const { return stream_.is_open(); }
 
@@ -127,7 +136,6 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
     Write write_tls(Outgoing& message);
     Write flush_tls();
     Read decrypt(runtime::Buffer& into);
-    void note(const boost::system::error_code& error);
     Read failed_read(const boost::system::error_code& error);
     runtime::Task<bool> handshake_input();
 

@@ -26,6 +26,20 @@ core::Duration with_margin(core::Duration idle_limit) {
     return idle_limit - std::max<core::Duration>(core::seconds(1), idle_limit / 10);
 }
 
+// Why the attempt is not even begun.
+Failed cannot_begin(const Attempt& attempt, core::TimePoint now) {
+    using Origin = TransportFailure::Origin;
+    if (attempt.cancellation != nullptr && attempt.cancellation->cancelled()) {
+        return TransportFailure{Cause::connection_lost, TransportFailure::Sent::nothing,
+                                "the attempt was cancelled", Origin::gateway};
+    }
+    if (now >= attempt.deadline) {
+        return TransportFailure{Cause::timeout, TransportFailure::Sent::nothing,
+                                "no time was left for the attempt", Origin::gateway};
+    }
+    return std::nullopt;
+}
+
 // Ties an attempt's cancellation to its connection for a while.
 class Hook {
   public:
@@ -104,7 +118,13 @@ runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
             co_return Chunk::more;
         }
         if (!failed) {
-            failed = co_await receive(*connection_, body_, into, ended_);
+            const HttpConnection::Read read = try_receive(*connection_, body_, into);
+            if (read == HttpConnection::Read::none) {
+                const auto [error] = co_await connection_->wait_readable();
+                connection_->woken(error);
+                continue;
+            }
+            failed = failure_of(read, *connection_, body_, ended_);
         }
         if (failed) {
             connection_->close();
@@ -221,15 +241,10 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
 }
 
 runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
-    if (attempt.cancellation != nullptr && attempt.cancellation->cancelled()) {
-        co_return TransportFailure{Cause::connection_lost, TransportFailure::Sent::nothing,
-                                   "the attempt was cancelled", TransportFailure::Origin::gateway};
-    }
     const core::TimePoint now = worker_.clock.now();
-    if (now >= attempt.deadline) {
-        co_return TransportFailure{Cause::timeout, TransportFailure::Sent::nothing,
-                                   "no time was left for the attempt",
-                                   TransportFailure::Origin::gateway};
+    Failed failed = cannot_begin(attempt, now);
+    if (failed) {
+        co_return std::move(*failed);
     }
     Peer& peer = *peers_[attempt.chain][attempt.upstream];
     std::unique_ptr<HttpConnection> connection;
@@ -244,26 +259,37 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
     if (reused) {
         connection->arm(attempt.deadline);
     } else {
-        Failed failed = co_await dial(peer, *connection, attempt.deadline);
+        failed = co_await dial(peer, *connection, attempt.deadline);
         if (failed) {
             co_return std::move(*failed);
         }
     }
-    Exchange exchange(worker_, *connection, peer.request_head.bytes, attempt);
-    Failed failed = co_await exchange.run();
-    if (!failed) {
-        co_return finish(peer, std::move(connection), exchange);
+    // Apart from this frame: together they were too large for the allocator's quick paths.
+    const auto exchange =
+        std::make_unique<Exchange>(worker_, *connection, peer.request_head.bytes, attempt);
+    Exchange::Step step = exchange->advance();
+    while (step == Exchange::Step::wait_readable || step == Exchange::Step::wait_ready) {
+        if (step == Exchange::Step::wait_readable) {
+            const auto [error] = co_await connection->wait_readable();
+            connection->woken(error);
+        } else {
+            co_await connection->wait_ready();
+        }
+        step = exchange->advance();
     }
-    if (reused && exchange.peer_left_silently()) {
+    if (step == Exchange::Step::done) {
+        co_return finish(peer, std::move(connection), *exchange);
+    }
+    if (reused && exchange->peer_left_silently()) {
         // Most likely the idle connection was being closed just then, which is nobody's fault.
-        failed->origin = TransportFailure::Origin::gateway;
+        exchange->why().origin = TransportFailure::Origin::gateway;
     }
-    co_return std::move(*failed);
+    co_return std::move(exchange->why());
 }
 
 // Turns an exchange that went well into the caller's reply.
-TransportReply HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
-                                     Exchange& exchange) {
+TransportResult HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
+                                      Exchange& exchange) {
     ReplyHead& head = exchange.head();
     core::Duration idle{};
     if (head.keep_alive && exchange.sent_whole()) {

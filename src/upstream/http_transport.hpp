@@ -56,8 +56,8 @@ class HttpTransport final : public Transport {
     runtime::Task<std::optional<routing::TransportFailure>> dial(Peer& peer,
                                                                  HttpConnection& connection,
                                                                  core::TimePoint deadline);
-    TransportReply finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
-                          Exchange& exchange);
+    TransportResult finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
+                           Exchange& exchange);
     void release(Peer& peer, std::unique_ptr<HttpConnection> connection, core::Duration idle);
 
     runtime::Worker& worker_;

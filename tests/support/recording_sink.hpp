@@ -11,13 +11,14 @@ namespace weir::test {
 
 class RecordingSink final : public proxy::ResponseSink {
   public:
-    runtime::Task<bool> send(const proxy::ResponseHead& answer_head,
-                             std::span<const std::string_view> pieces) override {
+    Sent send_now(const proxy::ResponseHead& answer_head,
+                  std::span<const std::string_view> pieces) override {
         head = answer_head;
         add(pieces);
         complete = true;
-        co_return true;
+        return Sent::all;
     }
+    runtime::Task<bool> send_rest() override { co_return true; }
     runtime::Task<bool> begin(const proxy::ResponseHead& answer_head) override {
         head = answer_head;
         streamed = true;

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/socket.h>
@@ -72,6 +73,30 @@ TEST_CASE("the end of a stream is seen behind its last bytes") {
     CHECK(pair.stream->readable());
     std::array<char, 8> room{};
     CHECK(pair.stream->receive(room) == 0);
+}
+
+TEST_CASE("within a turn of the loop a stream knows of what came for it before that turn") {
+    Pair first;
+    std::array<int, 2> ends{};
+    REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
+    Stream silent(first.set);
+    REQUIRE(silent.adopt(ends[0]));
+    CHECK_FALSE(silent.is_silent());  // outside a turn nobody has asked
+    std::optional<bool> before;
+    std::optional<bool> after;
+    const auto note_before = [&](boost::system::error_code) { before = silent.is_silent(); };
+    const auto note_after = [&](boost::system::error_code) { after = silent.is_silent(); };
+    first.stream->async_wait(Wait::read, note_before);
+    first.send("x");
+    first.run();
+    CHECK(before == true);
+    CHECK(first.receive(10) == "x");
+    // The farewell comes last, so the kernel tells of it last.
+    first.stream->async_wait(Wait::read, note_after);
+    first.send("y");
+    REQUIRE(::close(ends[1]) == 0);
+    first.run();
+    CHECK(after == false);
 }
 
 TEST_CASE("a wait for room ends when the peer reads") {
