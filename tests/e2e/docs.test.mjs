@@ -62,26 +62,38 @@ class Reader {
   }
 
   async type(text) {
+    let script = '';
+    const runScript = async () => {
+      if (script !== '') await this.#shell(script);
+      script = '';
+    };
     for (const line of commands(text)) {
       const command = this.#nearby(line);
-      const file = command.match(/^weir .*--config (\S+)/)?.[1];
-      if (file) this.keep(file, this.#nearby(readFileSync(path.join(this.#folder, file), 'utf8')));
+      if (command.startsWith('export ')) this.#exports.push(command);
+      if (/^weir (run|demo|check --live)\b/.test(command)) {
+        await runScript();
+        this.#bringNear(command.match(/ --config (\S+)/)?.[1]);
+      }
       if (/^weir (run|demo)\b/.test(command)) {
         await this.#serve(command);
       } else {
-        if (command.startsWith('export ')) this.#exports.push(command);
-        await this.#shell(command);
-        if (/^kill (?!-HUP)/.test(command)) {
-          assert.equal(await this.#daemon.ended(), 'ended with 0', command);
-          this.#daemon = this.#serving = undefined;
-        }
+        script += command + '\n';
       }
+    }
+    await runScript();
+    if (/^kill (?!-HUP)/m.test(text)) {
+      assert.equal(await this.#daemon.ended(), 'ended with 0', text);
+      this.#daemon = this.#serving = undefined;
     }
   }
 
   // The same, but with a provider that is on this machine.
   #nearby(text) {
     return text.replace(PROVIDER_URL, this.#provider.url);
+  }
+
+  #bringNear(file) {
+    if (file) this.keep(file, this.#nearby(readFileSync(path.join(this.#folder, file), 'utf8')));
   }
 
   #program(name, line) {
@@ -106,12 +118,12 @@ esac`);
     this.#program('pidof', `echo ${this.#daemon.pid}`);
   }
 
-  async #shell(command) {
+  async #shell(script) {
     const here = this.#daemon
-      ? command
+      ? script
           .replaceAll('http://127.0.0.1:8545', this.#daemon.url.replace(/\/$/, ''))
           .replaceAll('http://127.0.0.1:9545', this.#daemon.admin)
-      : command;
+      : script;
     const lines = [...this.#exports, here].join('\n');
     await this.#execute('bash', ['-e', '-o', 'pipefail', '-c', lines]);
   }
