@@ -9,6 +9,7 @@ import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {parse, parseAllDocuments} from 'yaml';
+import {hasCommand} from './lib/commands.mjs';
 import {needsGateway} from './lib/gateway.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -201,7 +202,3 @@ test('systemd: the unit', {skip: !hasCommand('systemd-analyze') && 'needs system
     rmSync(folder, {recursive: true});
   }
 });
-
-function hasCommand(name) {
-  return spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
-}

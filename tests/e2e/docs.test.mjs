@@ -1,7 +1,7 @@
 // What the documentation tells a user to type is typed here, page by page, in a folder that has what the
 // page has said so far. Skipped tests say which commands this cannot show, and why.
 import assert from 'node:assert/strict';
-import {execFile, spawnSync} from 'node:child_process';
+import {execFile} from 'node:child_process';
 import {chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
@@ -9,6 +9,7 @@ import test from 'node:test';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {atEnd} from './lib/cleanup.mjs';
+import {hasCommand} from './lib/commands.mjs';
 import {needsGateway, startDaemon} from './lib/gateway.mjs';
 import {commands, pages, unrunnable} from './lib/pages.mjs';
 import {nodeBasics, startProvider} from './lib/provider.mjs';
@@ -148,9 +149,7 @@ esac`);
 function reasonNotToRun({words}) {
   const valueOf = (key) => words.find((one) => one.startsWith(`${key}=`))?.slice(key.length + 1);
   const program = valueOf('needs');
-  if (program && spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0) {
-    return `needs ${program}`;
-  }
+  if (program && !hasCommand(program)) return `needs ${program}`;
   const word = valueOf('unrun');
   assert.ok(!word || unrunnable[word], `unrun=${word}: not one of ${Object.keys(unrunnable)}`);
   return word && unrunnable[word];
