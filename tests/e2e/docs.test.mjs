@@ -17,6 +17,8 @@ import {until} from './lib/wait.mjs';
 
 const repository = fileURLToPath(new URL('../../', import.meta.url));
 const PROVIDER_URL = /https:\/\/[a-z0-9.-]+/g;
+const SECTION = /^(server|admin|log|providers_file|clients|chains):/m;
+const CHAINS = '\nchains: [{chain_id: 1, upstreams: [{url: "https://node.example.org"}]}]\n';
 const weir = process.env.WEIR_BIN && path.resolve(process.env.WEIR_BIN);
 // What the pages take from the environment.
 const keys = {
@@ -53,9 +55,11 @@ class Reader {
     writeFileSync(path.join(this.#folder, name), text);
   }
 
+  // A part of a file is judged as a whole one.
   async check(text) {
-    this.keep('.shown.yaml', text);
-    await this.#execute(weir, ['check', '--config', '.shown.yaml']);
+    this.keep('.shown.yaml', /^chains:/m.test(text) ? text : text + CHAINS);
+    const named = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => [name, `${name}-of-this-page`]);
+    await this.#execute(weir, ['check', '--config', '.shown.yaml'], Object.fromEntries(named));
   }
 
   async demo() {
@@ -129,11 +133,11 @@ esac`);
     await this.#execute('bash', ['-e', '-o', 'pipefail', '-c', lines]);
   }
 
-  async #execute(file, args) {
+  async #execute(file, args, variables) {
     try {
       await promisify(execFile)(file, args, {
         cwd: this.#folder,
-        env: this.#environment(),
+        env: {...this.#environment(), ...variables},
         timeout: 30_000,
       });
     } catch (error) {
@@ -157,7 +161,7 @@ function reasonNotToRun({words}) {
 
 async function follow(reader, {language, words, text}) {
   if (language === 'yaml') {
-    if (/^chains:/m.test(text)) await reader.check(text);
+    if (SECTION.test(text)) await reader.check(text);
     if (words[0]) reader.keep(words[0], text);
   } else {
     if (words.includes('demo')) await reader.demo();

@@ -5,8 +5,9 @@
 //   ```sh demo            the same while `weir demo` is up
 //   ```sh needs=PROGRAM   the same where PROGRAM is at hand
 //   ```sh unrun=WORD      not run; WORD is a key of `unrunnable`
-//   ```yaml NAME          a file; one with `chains:` has to pass `weir check`
-//   ```yaml               a part of a file; not looked at unless it has `chains:`
+//   ```yaml NAME          a file
+//   ```yaml               something of a file; what begins with a section of the configuration has to pass
+//                         `weir check`, in both
 import {readdirSync, readFileSync} from 'node:fs';
 
 export const unrunnable = {
