@@ -1,12 +1,18 @@
 // Client libraries that batch, in front of providers that take arrays of different sizes.
 // WEIR_WRITE_DOCS=1 writes the table of docs/batches.md.
 import assert from 'node:assert/strict';
+import {once} from 'node:events';
 import {readFileSync, writeFileSync} from 'node:fs';
+import {createServer} from 'node:http';
 import test from 'node:test';
-import {JsonRpcProvider} from 'ethers';
+import {FetchRequest, JsonRpcProvider, Wallet} from 'ethers';
 import {createPublicClient, http} from 'viem';
+import {ACCOUNTS, CHAIN_ID as ANVIL_CHAIN_ID, startAnvil} from './lib/anvil.mjs';
+import {atEnd} from './lib/cleanup.mjs';
 import {needsGateway, startGateway} from './lib/gateway.mjs';
 import {nodeBasics, startProvider} from './lib/provider.mjs';
+import {rpc} from './lib/rpc.mjs';
+import {until} from './lib/wait.mjs';
 
 const CHAIN_ID = 1;
 const DOCS = new URL('../../docs/batches.md', import.meta.url);
@@ -85,30 +91,155 @@ test('balances through arrays', {timeout: 120_000, ...needsGateway}, async (t) =
   }
 });
 
-test('the batch that ethers sends with a transaction', {timeout: 60_000, ...needsGateway}, async (t) => {
-  const raw = '0x02f86f0180';
-  const failures = {array: {http: 400, body: 'no arrays'}, reset: {drop: true}, page: {http: 502, body: '<html>bad gateway</html>'}};
-  for (const [name, failure] of Object.entries(failures)) {
-    const basics = nodeBasics(CHAIN_ID);
+// The arrays that a node gets fail in some way, and so does every message whose calls `spoils` picks.
+async function startSpoiled(t, target, spoil, spoils) {
+  const seen = [];
+  const server = createServer(async (request, response) => {
+    const parts = [];
+    for await (const part of request) parts.push(part);
+    const text = Buffer.concat(parts).toString('utf8');
+    const body = JSON.parse(text);
+    seen.push(body);
+    const spoiled = Array.isArray(body) || spoils(body);
+    // A transaction arrives whatever becomes of the reply.
+    const holdsWrite = [body].flat().some(({method}) => method === SEND);
+    if (spoiled && !holdsWrite) return spoil(request, response);
+    const answer = await fetch(target, {method: 'POST', headers: {'content-type': 'application/json'}, body: text});
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    if (spoiled) return spoil(request, response);
+    response.writeHead(200, {'content-type': 'application/json'}).end(bytes);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  atEnd(t, () => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return {
+    url: `http://127.0.0.1:${server.address().port}`,
+    messages: (method) => seen.filter((body) => [body].flat().some((call) => call.method === method)),
+  };
+}
+
+const SEND = 'eth_sendRawTransaction';
+const page = (status, text) => (request, response) => response.writeHead(status, {'content-type': 'text/html'}).end(text);
+const failures = {
+  'refuses arrays': page(400, 'no arrays here'),
+  resets: (request) => request.socket.resetAndDestroy(),
+  'answers with a page': page(502, '<html>bad gateway</html>'),
+  'answers 200 with a page': page(200, '<html>welcome</html>'),
+};
+
+for (const [name, spoil] of Object.entries(failures)) {
+  test(`the batch that ethers sends with a transaction: an upstream ${name}`, {timeout: 60_000, ...needsGateway}, async (t) => {
+    const node = await startAnvil(t);
+    // What the gateway asks before it serves goes through; then a first read and every transaction's
+    // reply are spoiled as arrays are.
+    let reads = 0;
     let ready = false;
-    const provider = await startProvider(t, ({method}) => {
-      if (method === 'eth_sendRawTransaction') return {error: {code: -32000, message: 'insufficient funds'}};
-      return ready && method === 'eth_blockNumber' && !provider.failed++ ? failure : basics[method]();
-    });
-    provider.failed = 0;
-    const weir = await startGateway(t, {chainId: CHAIN_ID, upstreams: [provider.url]});
+    const spoils = ({method}) => ready && (method === SEND || (method === 'eth_blockNumber' && reads++ === 0));
+    const upstream = await startSpoiled(t, node.url, spoil, spoils);
+    const weir = await startGateway(t, {chainId: ANVIL_CHAIN_ID, upstreams: [upstream.url]});
     ready = true;
-    const call = (id, method, params = []) => ({jsonrpc: '2.0', id, method, params});
-    const response = await fetch(weir.url, {
-      method: 'POST',
-      headers: {'content-type': 'application/json'},
-      body: JSON.stringify([call(1, 'eth_blockNumber'), call(2, 'eth_sendRawTransaction', [raw]), call(3, 'eth_chainId')]),
+    const sent = [];
+    const request = new FetchRequest(weir.url);
+    request.preflightFunc = async (out) => (sent.push(JSON.parse(Buffer.from(out.body).toString())), out);
+    const provider = new JsonRpcProvider(request, undefined, {cacheTimeout: -1});
+    atEnd(t, () => provider.destroy());
+    const wallet = new Wallet(ACCOUNTS[0].key, provider);
+    const response = await wallet.sendTransaction({to: ACCOUNTS[1].address, value: 1n});
+
+    const batch = sent.find((body) => Array.isArray(body) && body.some(({method}) => method === SEND));
+    assert.ok(batch?.some(({method}) => method === 'eth_blockNumber'), 'ethers sends it with others');
+    assert.equal(upstream.messages(SEND).length, 1);
+    assert.ok(!Array.isArray(upstream.messages(SEND)[0]), 'it goes alone');
+    let receipt = null;
+    await until('the receipt', async () => {
+      receipt = await rpc(node.url, 'eth_getTransactionReceipt', [response.hash]);
+      return receipt !== null;
     });
-    const replies = await response.json();
-    assert.deepEqual(replies.map(({id}) => id), [1, 2, 3], name);
-    assert.equal(replies[0].result, '0x64', name);
-    assert.equal(replies[1].error.code, -32000, name);
-    assert.equal(replies[2].result, '0x1', name);
-    assert.equal(provider.count('eth_sendRawTransaction'), 1, name);
-  }
+    assert.equal(receipt.status, '0x1');
+    assert.equal(await rpc(node.url, 'eth_getTransactionCount', [ACCOUNTS[0].address, 'latest']), '0x1');
+    assert.ok((await provider.getBlockNumber()) >= 1);
+    const record = await (await fetch(`${weir.admin}/api/transactions/${response.hash}`)).json();
+    assert.equal(record.outcome, 'accepted');
+  });
+}
+
+const post = async (url, calls) => {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {'content-type': 'application/json'},
+    body: JSON.stringify(calls),
+  });
+  return {status: response.status, headers: response.headers, replies: await response.json()};
+};
+const call = (id, method, params = []) => ({jsonrpc: '2.0', id, method, params});
+const balanceOf = (id) => call(id, 'eth_getBalance', [addressOf(id), 'latest']);
+
+test('a batch whose calls are limited: 429 with the array, or 200 with some of them', {timeout: 60_000, ...needsGateway}, async (t) => {
+  const basics = nodeBasics(CHAIN_ID);
+  let limited = () => false;
+  const provider = await startProvider(t, ({method, params}) => {
+    if (method in basics) return basics[method]();
+    return limited(params[0])
+      ? {error: {code: -32005, message: 'project ID request rate exceeded', data: {rate: {backoff_seconds: 9}}}}
+      : {result: params[0]};
+  });
+  const start = () =>
+    startGateway(t, {
+      chainId: CHAIN_ID,
+      upstreams: [{name: 'a', url: provider.url}],
+      chain: {name: 'main', rate_limits: {max_wait: '0ms'}},
+    });
+
+  await t.test('some of them', async () => {
+    const weir = await start();
+    limited = (address) => address === addressOf(2);
+    const {status, headers, replies} = await post(weir.url, [balanceOf(1), balanceOf(2), call(3, 'eth_chainId'), balanceOf(4)]);
+    assert.equal(status, 200);
+    assert.equal(headers.get('retry-after'), null);
+    assert.deepEqual(replies.map(({id}) => id), [1, 2, 3, 4]);
+    assert.equal(replies[0].result, addressOf(1));
+    assert.equal(replies[1].error.code, -32005);
+    assert.equal(replies[1].error.data.type, 'rate_limited');
+    assert.equal(replies[2].result, '0x1');
+    assert.equal(replies[3].result, addressOf(4));
+  });
+
+  await t.test('all that needed an upstream', async () => {
+    const weir = await start();
+    limited = () => true;
+    const {status, headers, replies} = await post(weir.url, [call(1, 'eth_chainId'), balanceOf(2), balanceOf(3)]);
+    assert.equal(status, 429);
+    assert.match(headers.get('retry-after'), /^[1-9]$/);
+    assert.equal(headers.get('content-type'), 'application/json');
+    assert.deepEqual(replies.map(({id}) => id), [1, 2, 3]);
+    assert.equal(replies[0].result, '0x1');
+    assert.deepEqual(replies.slice(1).map(({error}) => [error.code, error.data.type, error.data.status]), [
+      [-32005, 'rate_limited', 429],
+      [-32005, 'rate_limited', 429],
+    ]);
+  });
+});
+
+test('a limit that falls while the gateway runs is seen in the status', {timeout: 60_000, ...needsGateway}, async (t) => {
+  const provider = await startLimited(t, 100);
+  const weir = await startGateway(t, {chainId: CHAIN_ID, upstreams: [provider.url]});
+  const calls = Array.from({length: 100}, (_, i) => balanceOf(i + 1));
+  const ask = async () => {
+    const before = messages([provider]);
+    const {replies} = await post(weir.url, calls);
+    replies.forEach(({id, result}) => assert.equal(BigInt(result), BigInt(addressOf(id))));
+    assert.equal(replies.length, 100);
+    return messages([provider]) - before;
+  };
+  const upstream = async () => (await (await fetch(`${weir.admin}/api/status`)).json()).chains[0].upstreams[0];
+  assert.equal(await ask(), 1);
+  assert.equal((await upstream()).batch_limit, null);
+  provider.maxBatch = 10;
+  assert.equal(await ask(), 11);
+  assert.equal(await ask(), 10);
+  const {batch_limit, state, success_rate, cooldown_seconds} = await upstream();
+  assert.deepEqual({batch_limit, state, success_rate, cooldown_seconds}, {batch_limit: 10, state: 'fit', success_rate: 1, cooldown_seconds: 0});
 });

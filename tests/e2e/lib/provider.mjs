@@ -25,10 +25,10 @@ export function nodeBasics(chainId, head = HEAD) {
 // `answer(call)` gets {method, params, paramsText} and gives {result}, {error}, {member} (the raw
 // text of the answer's member, `"result":...`), {http: status, body, headers}, or {drop: true}: the
 // connection closes without an answer.
-// Arrays of more than `maxBatch` calls are refused, if it is given; `sizes` keeps the calls of each
+// Arrays of more than `maxBatch` calls are refused, if it is given; it may change. `sizes` keeps the calls of each
 // message.
 export async function startProvider(t, answer, {maxBatch} = {}) {
-  const provider = {calls: [], sizes: [], count: (method) => provider.calls.filter((c) => c.method === method).length};
+  const provider = {maxBatch, calls: [], sizes: [], count: (method) => provider.calls.filter((c) => c.method === method).length};
   const server = http.createServer(async (request, response) => {
     const parts = [];
     for await (const part of request) parts.push(part);
@@ -36,8 +36,8 @@ export async function startProvider(t, answer, {maxBatch} = {}) {
     const batch = text.trimStart().startsWith('[');
     const count = batch ? items(text).length : 1;
     provider.sizes.push(count);
-    if (maxBatch && count > maxBatch) {
-      const error = {code: 31, message: `Batch of more than ${maxBatch} requests are not allowed`};
+    if (provider.maxBatch && count > provider.maxBatch) {
+      const error = {code: 31, message: `Batch of more than ${provider.maxBatch} requests are not allowed`};
       response
         .writeHead(500, {'content-type': 'application/json'})
         .end(JSON.stringify({jsonrpc: '2.0', id: null, error}));
