@@ -7,12 +7,13 @@ import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { cpuSeconds, firstLine, lastCpu, ownMemory, start, stop } from './lib/process.mjs';
-import { ratios, table } from './lib/report.mjs';
+import { ratios, spread, table } from './lib/report.mjs';
 import { startTargets, targetNames } from './lib/targets.mjs';
 
 const kHelp = `./dev bench [--quick] [--gate] [--only NAME] [--rounds N] [--json FILE]
   --quick      one short round instead of five
-  --gate       end with 1 if weir takes more CPU time per call than nginx at 100 B or 2 KiB
+  --gate       end with 1 if weir takes more CPU time per call than nginx at 100 B or 2 KiB, or for a
+               call in a large batch more than 0.35 of a call alone
   --only NAME  cpu, latency or memory
   --rounds N   as many rounds
   --json FILE  where the results go (build/bench/results.json)`;
@@ -31,6 +32,11 @@ const kLoads = [
   { row: '200 KiB', size: 204800, connections: 32, calls: 1 },
   { row: 'batch of 20', size: 100, connections: 4, calls: 20 },
 ];
+
+// A large batch through upstreams that take arrays of so many calls, beside the same calls one by
+// one: what a call in it may take of one alone.
+const kLimited = { size: 101, limits: [100, 10, 3], calls: 1000, most: 0.35 };
+const kLimitedRow = 'batch of 1,000 through limits 100, 10, 3';
 
 const { values: flags } = parseArgs({
   options: {
@@ -89,6 +95,30 @@ async function measureCpu(targets, { row, size, connections, calls }) {
   }
 }
 
+// Shares of what the same calls take alone, for weir only: others do not cut batches.
+const shares = {};
+async function measureBatch(target, { size, calls }) {
+  const ways = [
+    { connections: 1, calls },
+    { connections: 32, calls: 1 },
+  ];
+  const sums = ways.map(() => ({ calls: 0, seconds: 0, spent: 0 }));
+  for (let slice = 0; slice < kSlices; ++slice) {
+    for (const [place, way] of ways.entries()) {
+      const length = plan.seconds / kSlices;
+      const before = cpuSeconds(target.child.pid);
+      const run = await load('closed', target.port, `/${size}`, way.connections, length, way.calls);
+      sums[place].spent += cpuSeconds(target.child.pid) - before;
+      sums[place].calls += run.requests * way.calls;
+      sums[place].seconds += run.seconds;
+    }
+  }
+  const [batch, alone] = sums;
+  const share = (part) => batch[part] / batch.calls / (alone[part] / alone.calls);
+  ((shares[`CPU time a call, ${kLimitedRow}`] ??= {})[target.name] ??= []).push(share('spent'));
+  ((shares[`time, ${kLimitedRow}`] ??= {})[target.name] ??= []).push(share('seconds'));
+}
+
 async function measureLatency(targets, upstream) {
   const open = (port) => load('open', port, '/100', 256, plan.openSeconds, kRate);
   const direct = await open(upstream);
@@ -113,6 +143,9 @@ async function measureMemory(target) {
 async function measure(targets, upstream) {
   for (let round = 0; round < plan.rounds; ++round) {
     for (const one of wanted('cpu') ? kLoads : []) await measureCpu(targets, one);
+    for (const target of wanted('cpu') ? targets.filter(({ name }) => name.startsWith('weir')) : []) {
+      await measureBatch(target, kLimited);
+    }
     if (wanted('latency')) await measureLatency(targets, upstream);
     process.stderr.write(`round ${round + 1} of ${plan.rounds}\n`);
   }
@@ -122,7 +155,7 @@ async function measure(targets, upstream) {
 const provider = start(cpu, join(flags.bin, 'tests/bench_upstream'), [], { out: 'pipe' });
 const upstream = Number(await firstLine(provider));
 const binary = join(flags.bin, 'weir');
-const targets = await startTargets({ cpu, folder, upstream, sizes: kSizes, binary });
+const targets = await startTargets({ cpu, folder, upstream, sizes: kSizes, limited: kLimited, binary });
 await measure(targets, upstream);
 for (const target of targets) await stop(target.child);
 await stop(provider);
@@ -130,8 +163,18 @@ await stop(provider);
 const results = ratios(samples, kYardstick);
 console.log(`Ratios to ${kYardstick}, median of ${plan.rounds} (lowest-highest):\n`);
 console.log(table(results, targetNames));
+const inBatch = Object.fromEntries(
+  Object.entries(shares).map(([row, of]) => [
+    row,
+    Object.fromEntries(Object.entries(of).map(([target, values]) => [target, spread(values)])),
+  ]),
+);
+if (wanted('cpu')) {
+  console.log(`\nRatios to the same calls one by one:\n`);
+  console.log(table(inBatch, targetNames.filter((name) => name.startsWith('weir'))));
+}
 mkdirSync(dirname(flags.json), { recursive: true });
-writeFileSync(flags.json, `${JSON.stringify({ plan, yardstick: kYardstick, results, samples }, null, 2)}\n`);
+writeFileSync(flags.json, `${JSON.stringify({ plan, yardstick: kYardstick, results, inBatch, samples, shares }, null, 2)}\n`);
 
 if (flags.gate && wanted('cpu')) {
   for (const { row } of kLoads.filter((each) => each.gated)) {
@@ -140,5 +183,10 @@ if (flags.gate && wanted('cpu')) {
       console.error(`gate: weir takes ${ratio.toFixed(2)} of nginx's CPU time at ${row}`);
       process.exitCode = 1;
     }
+  }
+  const { ratio } = inBatch[`CPU time a call, ${kLimitedRow}`].weir;
+  if (ratio > kLimited.most) {
+    console.error(`gate: a call in a ${kLimitedRow} takes ${ratio.toFixed(2)} of one alone`);
+    process.exitCode = 1;
   }
 }

@@ -6,6 +6,11 @@ export function median(values) {
   return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
+/** What a table's cell shows of one number a round. */
+export function spread(values) {
+  return { ratio: median(values), lowest: Math.min(...values), highest: Math.max(...values) };
+}
+
 /**
  * `samples[row][target]` holds one number a round. A ratio is taken within its round, because the
  * machine's speed changes from one to the next; then comes the median.
@@ -16,11 +21,7 @@ export function ratios(samples, yardstick) {
     result[row] = {};
     for (const [target, values] of Object.entries(targets)) {
       const pairs = values.map((value, round) => value / targets[yardstick][round]);
-      result[row][target] = {
-        ratio: median(pairs),
-        lowest: Math.min(...pairs),
-        highest: Math.max(...pairs),
-      };
+      result[row][target] = spread(pairs);
     }
   }
   return result;

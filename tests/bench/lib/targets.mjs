@@ -69,7 +69,7 @@ backend provider
 }
 
 function weir(level) {
-  return async ({ folder, port, upstream, sizes, binary }) => {
+  return async ({ folder, port, upstream, sizes, limited, binary }) => {
     const file = join(folder, 'weir.yaml');
     const chains = sizes.map(
       (size) => `  - name: replies-of-${size}
@@ -78,6 +78,16 @@ function weir(level) {
       - url: http://127.0.0.1:${upstream}/${size}
 `,
     );
+    const pool = limited.limits.map(
+      (limit) => `      - name: takes-${limit}
+        url: http://127.0.0.1:${upstream}/${limited.size}
+        batch: {max_calls: ${limit}}
+`,
+    );
+    chains.push(`  - name: limited
+    chain_id: ${limited.size}
+    upstreams:
+${pool.join('')}`);
     writeFileSync(
       file,
       `server:
@@ -104,19 +114,29 @@ const kTargets = {
 
 export const targetNames = Object.keys(kTargets);
 
-/** Starts all targets; each answers POST /SIZE for every one of `sizes` once this returns. */
-export async function startTargets({ cpu, folder, upstream, sizes, binary }) {
+/**
+ * Starts all targets; each answers POST /SIZE for every one of `sizes`, and for `limited.size`, once
+ * this returns. There, weir has one upstream for each of `limited.limits`, the calls in one array.
+ */
+export async function startTargets({ cpu, folder, upstream, sizes, limited, binary }) {
   const targets = [];
   for (const name of targetNames) {
     const own = join(folder, name.replaceAll(/\W+/g, '-'));
     mkdirSync(own, { recursive: true, mode: 0o755 });
     const port = await freePort();
-    const [command, args] = await kTargets[name]({ folder: own, port, upstream, sizes, binary });
+    const [command, args] = await kTargets[name]({
+      folder: own,
+      port,
+      upstream,
+      sizes,
+      limited,
+      binary,
+    });
     const child = start(cpu, command, args, { out: openSync('/dev/null', 'w') });
     targets.push({ name, port, child });
   }
   for (const target of targets) {
-    for (const size of sizes) await untilFit(target, size);
+    for (const size of [...sizes, limited.size]) await untilFit(target, size);
   }
   return targets;
 }
