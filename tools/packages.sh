@@ -32,7 +32,8 @@ LIST
         ;;
     demo) echo curl ;;
     test)
-        printf '%s\n' openssl curl
+        # The status page is looked at in a browser, the alert rules are judged by Prometheus itself.
+        printf '%s\n' openssl curl 'chromium|chromium-browser' prometheus
         # Node may come from elsewhere than the distribution.
         node_is_usable || echo 'nodejs>=18'
         command -v npm >/dev/null || echo npm

@@ -48,6 +48,8 @@ std::string DaemonSource::metrics() {
                 {.head = status.head ? status.head->number : 0,
                  .head_lag = status.lag_blocks,
                  .fit = status.state == routing::UpstreamState::fit,
+                 .state = routing::to_string(status.state),
+                 .allowance_used = server::allowance_used(status).value_or(0),
                  .score = status.score,
                  .cooldown_seconds = std::chrono::duration<double>(status.cooldown).count(),
                  .probe_units = status.probe_units});
@@ -60,7 +62,8 @@ std::string DaemonSource::metrics() {
 
 std::string DaemonSource::status_json() {
     const core::TimePoint now = clock_.now();
-    server::DaemonStatus status{.version = version_, .uptime = now - started_, .chains = {}};
+    server::DaemonStatus status{
+        .version = version_, .uptime = now - started_, .chains = {}, .unknown_writes = {}};
     for (const auto& pool : pools_) {
         const auto snapshot = pool->snapshots().get();
         status.chains.push_back({.name = pool->chain().name,
@@ -69,7 +72,16 @@ std::string DaemonSource::status_json() {
                                  .head = snapshot->head,
                                  .head_age = now - snapshot->head_at,
                                  .settled = snapshot->settled,
-                                 .upstreams = pool->status(now)});
+                                 .block_time = snapshot->block_time,
+                                 .upstreams = pool->status(now),
+                                 .recent = pool->traffic().list(now)});
+    }
+    constexpr std::size_t kMostWrites = 20;
+    for (const proxy::TransactionRecords::View& write : records_.unknown(kMostWrites)) {
+        status.unknown_writes.push_back(
+            {.chain = write.chain < pools_.size() ? pools_[write.chain]->chain().name : "",
+             .hash = write.hash,
+             .at = write.events.empty() ? core::WallTime{} : write.events.back().at});
     }
     return server::status_json(status);
 }

@@ -116,6 +116,7 @@ void welcome(const Daemon& daemon, std::ostream& out) {
         << "  curl -s " << rpc << " -H 'content-type: application/json' -d "
         << R"('{"jsonrpc":"2.0","id":1,"method":"eth_blockNumber"}')" << "\n"
         << "  curl -s " << admin << "/api/status\n"
+        << "and in a browser: " << admin << "/status\n"
         << std::flush;
 }
 

@@ -18,7 +18,6 @@ namespace weir::probe {
 namespace {
 
 using routing::AttemptOutcome;
-using routing::Cause;
 using routing::HttpReply;
 
 constexpr std::uint64_t kFirstId = 1;

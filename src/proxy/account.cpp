@@ -25,6 +25,28 @@ std::string_view outcome_name(std::size_t number) {
     return traits_of(static_cast<ErrorType>(number - 2)).name;
 }
 
+// Did whoever asked get what they came for, as far as that is the gateway's part?
+upstream::RecentTraffic::End end_of(const Answer& answer) {
+    using End = upstream::RecentTraffic::End;
+    if (answer.kind() != Answer::Kind::gateway_error) {
+        return End::served;
+    }
+    switch (answer.error().type) {
+        case ErrorType::rate_limited:
+        case ErrorType::quota_exhausted:
+            return End::limited;
+        case ErrorType::no_upstream:
+        case ErrorType::deadline:
+        case ErrorType::bad_upstream_reply:
+        case ErrorType::broadcast_unknown:
+        case ErrorType::snapshot_unavailable:
+        case ErrorType::overloaded:
+            return End::failed;
+        default:
+            return End::served;
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> outcome_names() {
@@ -36,7 +58,9 @@ std::vector<std::string> outcome_names() {
 }
 
 void account(Services& services, const ChainContext& chain, const Finished& finished) {
-    const core::Duration duration = services.worker.clock.now() - finished.request.received;
+    const core::TimePoint now = services.worker.clock.now();
+    const core::Duration duration = now - finished.request.received;
+    upstream::RecentTraffic& traffic = chain.pool.traffic();
     auto time_class = telemetry::Metrics::TimeClass::fast;
     std::string_view outcome = finished.failure.empty() ? "ok" : finished.failure;
     for (const BatchItem& item : finished.items) {
@@ -44,6 +68,7 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
             continue;
         }
         const std::size_t number = outcome_number(*item.answer);
+        traffic.add_call(end_of(*item.answer), now);
         services.metrics.call(chain.index, routing::method_number(*item.plan->traits), number);
         if (item.plan->traits->time_class == routing::TimeClass::slow) {
             time_class = telemetry::Metrics::TimeClass::slow;
@@ -57,6 +82,7 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
         }
     }
     services.metrics.request(chain.index, time_class, duration);
+    traffic.add_request(duration, now);
     if (!services.log.enabled(config::LogLevel::info)) {
         return;
     }

@@ -1,30 +1,13 @@
 #include "proxy/filter_table.hpp"
 
-#include <array>
-#include <cerrno>
-#include <sys/random.h>
-#include <system_error>
+#include "runtime/secure.hpp"
+
 #include <utility>
 
 namespace weir::proxy {
 namespace {
 
-std::string secure_id() {
-    std::array<unsigned char, 16> bytes{};
-    // Up to 256 bytes come whole or not at all (getrandom(2)).
-    while (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-        if (errno != EINTR) {
-            throw std::system_error(errno, std::generic_category(), "getrandom");
-        }
-    }
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    std::string id = "0x";
-    for (const unsigned char byte : bytes) {
-        id += kDigits[byte >> 4];
-        id += kDigits[byte & 15];
-    }
-    return id;
-}
+std::string secure_id() { return "0x" + runtime::secure_hex(16); }
 
 }  // namespace
 

@@ -137,7 +137,24 @@ std::optional<TransactionRecords::View> TransactionRecords::find(std::string_vie
         return std::nullopt;
     }
     const WriteOutcome outcome = newest->in_flight ? WriteOutcome::pending : newest->end.outcome;
-    return View{newest->hash, outcome, newest->events};
+    return View{newest->chain, newest->hash, outcome, newest->events};
+}
+
+std::vector<TransactionRecords::View> TransactionRecords::unknown(std::size_t most) const {
+    constexpr std::size_t kMostLooks = 10'000;
+    const std::lock_guard lock(mutex_);
+    std::vector<View> found;
+    std::size_t looks = 0;
+    for (auto at = order_.rbegin(); at != order_.rend() && looks < kMostLooks; ++at, ++looks) {
+        const TransactionRecord& record = **at;
+        if (found.size() == most) {
+            break;
+        }
+        if (!record.in_flight && record.end.outcome == WriteOutcome::unknown) {
+            found.push_back({record.chain, record.hash, WriteOutcome::unknown, record.events});
+        }
+    }
+    return found;
 }
 
 std::size_t TransactionRecords::size() const {

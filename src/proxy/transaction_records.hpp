@@ -84,11 +84,15 @@ class TransactionRecords {
 
     // For the admin pages: the newest record of that hash on any chain.
     struct View {
+        std::size_t chain = 0;
         std::string hash;
         WriteOutcome outcome = WriteOutcome::pending;
         std::vector<WriteEvent> events;
     };
     std::optional<View> find(std::string_view hash) const;
+
+    // Those of which nobody knows what became of them, the newest first.
+    std::vector<View> unknown(std::size_t most) const;
 
     std::size_t size() const;
 

@@ -1,7 +1,9 @@
 #include "server/admin.hpp"
 
 #include "core/text.hpp"
+#include "runtime/secure.hpp"
 #include "server/rpc_site.hpp"
+#include "server/status_page.hpp"
 
 #include <algorithm>
 #include <array>
@@ -25,12 +27,14 @@ constexpr std::string_view kAuthenticate =
 
 constexpr std::string_view kText = "text/plain; charset=utf-8";
 constexpr std::string_view kMetricsText = "text/plain; version=0.0.4; charset=utf-8";
+constexpr std::string_view kHtml = "text/html; charset=utf-8";
 constexpr std::string_view kJson = "application/json";
 
 enum class Page : std::uint8_t {
     livez,
     readyz,
     metrics,
+    status_page,
     status_json,
     observations_json,
     disagreements_json,
@@ -68,10 +72,11 @@ std::optional<ServiceRequest> service_of(std::string_view path) {
 }
 
 std::optional<Page> page_of(std::string_view path) {
-    constexpr std::array<std::pair<std::string_view, Page>, 6> kPages = {{
+    constexpr std::array<std::pair<std::string_view, Page>, 7> kPages = {{
         {"/livez", Page::livez},
         {"/readyz", Page::readyz},
         {"/metrics", Page::metrics},
+        {"/status", Page::status_page},
         {"/api/status", Page::status_json},
         {"/api/observations", Page::observations_json},
         {"/api/disagreements", Page::disagreements_json},
@@ -242,6 +247,14 @@ Decision AdminSite::show(const RequestHead& head) {
         }
         case Page::metrics:
             return page(200, kMetricsText, source_.metrics());
+        case Page::status_page: {
+            constexpr std::size_t kNonceBytes = 16;
+            const std::string nonce = runtime::secure_hex(kNonceBytes);
+            return Reply{.status = 200,
+                         .content_type = kHtml,
+                         .headers = status_page_headers(nonce),
+                         .body = status_page(nonce)};
+        }
         case Page::status_json:
             return page(200, kJson, source_.status_json());
         case Page::observations_json:

@@ -1,7 +1,9 @@
 #include "server/status_json.hpp"
 
 #include "server/json_writer.hpp"
+#include "server/timestamp.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <string_view>
 
@@ -46,6 +48,32 @@ void write_settled(JsonWriter& out, const chain::Settled& settled) {
     }
 }
 
+// What it may be sent: by the second, and of its daily allowance.
+void write_budget(JsonWriter& out, const upstream::UpstreamStatus& status) {
+    out.key("rate");
+    out.open('{');
+    out.key("calls_per_second");
+    out.value(status.calls_per_second);
+    out.key("learned");
+    out.truth(status.rate_is_learned);
+    out.key("units_per_second");
+    out.value(status.units_per_second > 0 ? std::optional(status.units_per_second) : std::nullopt);
+    out.close('}');
+    out.key("allowance");
+    if (status.units_per_day == 0) {
+        out.null();
+        return;
+    }
+    out.open('{');
+    out.key("units_per_day");
+    out.value(status.units_per_day);
+    out.key("used");
+    out.value(allowance_used(status));
+    out.key("renews_in_seconds");
+    out.value(status.renews_in ? std::optional(in_seconds(*status.renews_in)) : std::nullopt);
+    out.close('}');
+}
+
 void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.open('{');
     out.key("name");
@@ -65,6 +93,8 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.value(status.score);
     out.key("success_rate");
     out.value(status.success_rate);
+    out.key("throttled_share");
+    out.value(status.throttled_share);
     out.key("latency_ms");
     out.open('{');
     out.key("p50");
@@ -84,6 +114,7 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.value(in_seconds(status.cooldown));
     out.key("units_today");
     out.value(status.units_today);
+    write_budget(out, status);
     out.key("unsupported_methods");
     out.open('[');
     for (const std::string& method : status.unsupported_methods) {
@@ -96,6 +127,29 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
         out.value(chain::to_string(tag));
     }
     out.close(']');
+    out.close('}');
+}
+
+// The last minutes, oldest step first; the last step is under way.
+void write_recent(JsonWriter& out, const std::vector<upstream::RecentTraffic::Step>& steps) {
+    using Step = upstream::RecentTraffic::Step;
+    const auto list = [&](std::string_view key, auto value) {
+        out.key(key);
+        out.open('[');
+        for (const Step& step : steps) {
+            out.value(value(step));
+        }
+        out.close(']');
+    };
+    out.key("recent");
+    out.open('{');
+    out.key("step_seconds");
+    out.value(in_seconds(upstream::RecentTraffic::kStep));
+    list("calls", [](const Step& step) { return step.calls; });
+    list("limited", [](const Step& step) { return step.limited; });
+    list("failed", [](const Step& step) { return step.failed; });
+    list("p50_ms", [](const Step& step) { return latency(step.p50); });
+    list("p95_ms", [](const Step& step) { return latency(step.p95); });
     out.close('}');
 }
 
@@ -116,10 +170,21 @@ void write_chain(JsonWriter& out, const ChainStatus& chain) {
         write_upstream(out, status);
     }
     out.close(']');
+    out.key("block_time_seconds");
+    out.value(in_seconds(chain.block_time));
+    write_recent(out, chain.recent);
     out.close('}');
 }
 
 }  // namespace
+
+std::optional<double> allowance_used(const upstream::UpstreamStatus& status) {
+    if (status.units_per_day == 0) {
+        return std::nullopt;
+    }
+    return std::min(
+        1.0, static_cast<double>(status.units_today) / static_cast<double>(status.units_per_day));
+}
 
 std::string status_json(const DaemonStatus& status) {
     JsonWriter out;
@@ -132,6 +197,19 @@ std::string status_json(const DaemonStatus& status) {
     out.open('[');
     for (const ChainStatus& chain : status.chains) {
         write_chain(out, chain);
+    }
+    out.close(']');
+    out.key("unknown_writes");
+    out.open('[');
+    for (const UnknownWrite& write : status.unknown_writes) {
+        out.open('{');
+        out.key("chain");
+        out.value(write.chain);
+        out.key("hash");
+        out.value(write.hash);
+        out.key("at");
+        out.value(timestamp(write.at));
+        out.close('}');
     }
     out.close(']');
     out.close('}');

@@ -20,14 +20,26 @@ struct ChainStatus {
     std::optional<chain::BlockId> head;
     core::Duration head_age{};
     chain::Settled settled;
+    core::Duration block_time{};
     std::vector<upstream::UpstreamStatus> upstreams;
+    std::vector<upstream::RecentTraffic::Step> recent;
+};
+
+struct UnknownWrite {
+    std::string chain;
+    std::string hash;
+    core::WallTime at;  // of the latest event
 };
 
 struct DaemonStatus {
     std::string version;
     core::Duration uptime{};
     std::vector<ChainStatus> chains;
+    std::vector<UnknownWrite> unknown_writes = {};
 };
+
+// The share of the daily allowance that is spent, 0 to 1; nothing where there is none.
+std::optional<double> allowance_used(const upstream::UpstreamStatus& status);
 
 std::string status_json(const DaemonStatus& status);
 

@@ -70,6 +70,9 @@ constexpr std::array<std::string_view, 4> kWriteOutcomes = {"accepted", "rejecte
                                                             "pending"};
 constexpr std::array<std::string_view, 7> kDisagreements = {
     "lag", "reorg", "regression", "implausible_head", "wrong_network", "transaction_hash", "other"};
+constexpr std::array<std::string_view, 9> kStates = {"fit",          "lagging",      "wrong_chain",
+                                                     "cooling_down", "quota_spent",  "auth_failed",
+                                                     "unknown",      "circuit_open", "drained"};
 // Whom the calls of an open gateway are counted for.
 constexpr std::string_view kAnyone = "anonymous";
 
@@ -202,6 +205,7 @@ struct Metrics::Impl {
     void add_units(Page& page, const Gauges& gauges) const;
     void add_gauges(Page& page, const Gauges& gauges) const;
     void add_upstream_gauges(Page& page, const Gauges& gauges) const;
+    void add_states(Page& page, const Gauges& gauges) const;
 
     MetricsLayout layout;
     std::vector<std::unique_ptr<ChainCounters>> chains;
@@ -331,14 +335,35 @@ void Metrics::Impl::add_upstream_gauges(Page& page, const Gauges& gauges) const 
            [](const UpstreamGauges& of) { return static_cast<double>(of.head_lag); });
     family("weir_upstream_fit", "1 while the upstream may serve calls.",
            [](const UpstreamGauges& of) { return of.fit ? 1.0 : 0.0; });
+    family("weir_upstream_allowance_used_ratio",
+           "Share of the configured daily allowance that is spent; 0 without one.",
+           [](const UpstreamGauges& of) { return of.allowance_used; });
     family("weir_upstream_score", "How much the upstream is preferred within its tier.",
            [](const UpstreamGauges& of) { return of.score; });
     family("weir_upstream_cooldown_seconds", "Seconds until the upstream may be asked again.",
            [](const UpstreamGauges& of) { return of.cooldown_seconds; });
 }
 
+void Metrics::Impl::add_states(Page& page, const Gauges& gauges) const {
+    page.family(MetricType::Gauge, "weir_upstream_state",
+                "1 for the state that the upstream is in, 0 for the others.");
+    for (std::size_t c = 0; c < layout.chains.size() && c < gauges.chains.size(); ++c) {
+        const auto& upstreams = gauges.chains[c].upstreams;
+        for (std::size_t u = 0; u < layout.chains[c].upstreams.size() && u < upstreams.size();
+             ++u) {
+            for (const std::string_view state : kStates) {
+                page.gauge({{"chain", layout.chains[c].name},
+                            {"upstream", layout.chains[c].upstreams[u]},
+                            {"state", std::string(state)}},
+                           upstreams[u].state == state ? 1 : 0);
+            }
+        }
+    }
+}
+
 void Metrics::Impl::add_gauges(Page& page, const Gauges& gauges) const {
     add_upstream_gauges(page, gauges);
+    add_states(page, gauges);
     page.family(MetricType::Gauge, "weir_chain_head_number",
                 "Number of the block that the gateway takes for the chain's head.");
     for (std::size_t c = 0; c < layout.chains.size(); ++c) {

@@ -31,6 +31,8 @@ struct UpstreamGauges {
     std::uint64_t head = 0;
     std::uint64_t head_lag = 0;
     bool fit = false;
+    std::string_view state;     // one of the words of /api/status
+    double allowance_used = 0;  // of the daily one, 0 to 1; 0 where there is none
     double score = 0;
     double cooldown_seconds = 0;
     std::uint64_t probe_units = 0;  // on top of those counted for clients

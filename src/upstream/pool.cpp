@@ -234,6 +234,8 @@ core::TimePoint Pool::last_client_call() const {
     return time_of(impl_->last_client_call.load(std::memory_order_relaxed));
 }
 
+RecentTraffic& Pool::traffic() { return impl_->traffic; }
+
 std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
     const std::lock_guard lock(impl_->mutex);
     std::vector<UpstreamStatus> rows;
@@ -253,12 +255,23 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         row.lag_blocks = impl_->view.lag(i);
         row.score = impl_->score_of(i, routing::TimeClass::fast);
         row.success_rate = stats.success_rate();
+        row.throttled_share = stats.throttled_share();
         row.latency_p50 = stats.latency_quantile(0.5);
         row.latency_p95 = stats.latency_quantile(0.95);
         row.in_flight = member.in_flight.load(std::memory_order_relaxed);
         row.batch_limit = member.batch.known().value_or(0);
         row.cooldown = std::max(impl_->rest_of(member) - now, core::Duration::zero());
+        const config::Rate& rate = member.config.rate;
+        const std::optional<double> learned = member.budget.learned_rate();
+        row.rate_is_learned = learned.has_value();
+        row.calls_per_second =
+            rate.calls_per_second > 0 ? std::optional(rate.calls_per_second) : learned;
+        row.units_per_second = rate.units_per_second;
+        row.units_per_day = rate.units_per_day;
         row.units_today = member.budget.units_today();
+        if (rate.units_per_day != 0 && member.budget.renews_at() != core::TimePoint::max()) {
+            row.renews_in = std::max(member.budget.renews_at() - now, core::Duration::zero());
+        }
         row.probe_units = member.probe_units;
         row.unsupported_methods = member.health.marks().marked();
         for (const chain::Tag tag : chain::kAllTags) {

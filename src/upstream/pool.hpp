@@ -13,6 +13,7 @@
 #include "routing/select.hpp"
 #include "routing/snapshot.hpp"
 #include "routing/verdict.hpp"
+#include "upstream/recent_traffic.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -144,12 +145,18 @@ struct UpstreamStatus {
     std::uint64_t lag_blocks = 0;
     double score = 0;
     std::optional<double> success_rate;  // 0 to 1; nothing before traffic
+    double throttled_share = 0;          // of recent attempts, 0 to 1
     std::optional<core::Duration> latency_p50;
     std::optional<core::Duration> latency_p95;
     std::size_t in_flight = 0;
     std::size_t batch_limit = 0;  // 0: not known
     core::Duration cooldown{};
+    std::optional<double> calls_per_second;  // configured or learned; nothing: not limited
+    bool rate_is_learned = false;
+    double units_per_second = 0;      // 0: not limited
+    std::uint64_t units_per_day = 0;  // likewise
     std::uint64_t units_today = 0;
+    std::optional<core::Duration> renews_in;  // the daily allowance
     std::uint64_t probe_units = 0;  // spent on the gateway's own questions since the start
     std::vector<std::string> unsupported_methods;
     std::vector<chain::Tag> unsupported_tags;
@@ -265,6 +272,9 @@ class Pool {
     core::TimePoint last_client_call() const;
 
     std::vector<UpstreamStatus> status(core::TimePoint now) const;
+
+    // What clients met, for the status page.
+    RecentTraffic& traffic();
 
   private:
     friend class Permit;

@@ -118,6 +118,8 @@ struct Pool::Impl {
     core::TimePoint next_scores{};
     core::Published<routing::RoutingSnapshot> published;
 
+    RecentTraffic traffic;
+
     std::list<std::shared_ptr<Waiter>> queue;
     std::atomic<std::size_t> waiting = 0;  // its length, for those without the lock
 

@@ -130,6 +130,8 @@ TEST_CASE("the admin listener is another one", "[daemon]") {
                                      "weir_upstream_head_lag_blocks",
                                      "weir_upstream_fit",
                                      "weir_upstream_score",
+                                     "weir_upstream_state",
+                                     "weir_upstream_allowance_used_ratio",
                                      "weir_upstream_cooldown_seconds",
                                      "weir_upstream_units_total",
                                      "weir_chain_head_number",

@@ -47,6 +47,24 @@ TEST_CASE("the same bytes join while the first are on their way") {
     CHECK(f.records.end_of(second.record, [] {})->outcome == WriteOutcome::accepted);
 }
 
+TEST_CASE("those of which nobody knows what became of them are listed, newest first") {
+    Fixture f;
+    CHECK(f.records.unknown(9).empty());
+    for (const char* hash : {"0x1", "0x2", "0x3"}) {
+        const auto claim = f.claim("a", hash);
+        f.records.note(claim.record, {.at = {}, .upstream = "u", .event = "sent", .cause = {}});
+        f.settle(claim.record, WriteOutcome::unknown);
+        f.now += 1s;
+    }
+    f.settle(f.claim("a", "0x4").record, WriteOutcome::accepted);
+    CHECK(f.claim("a", "0x5").step == Step::send);
+    const auto unknown = f.records.unknown(2);
+    REQUIRE(unknown.size() == 2);
+    CHECK(unknown[0].hash == "0x3");
+    CHECK(unknown[0].events.size() == 1);
+    CHECK(unknown[1].hash == "0x2");
+}
+
 TEST_CASE("other bytes, another chain and another hash never join") {
     Fixture f;
     CHECK(f.claim("a").step == Step::send);

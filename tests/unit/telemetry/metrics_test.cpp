@@ -77,6 +77,8 @@ TEST_CASE("every family is there before anything was counted") {
         {"weir_upstream_head_lag_blocks", "gauge"},
         {"weir_upstream_fit", "gauge"},
         {"weir_upstream_score", "gauge"},
+        {"weir_upstream_state", "gauge"},
+        {"weir_upstream_allowance_used_ratio", "gauge"},
         {"weir_upstream_cooldown_seconds", "gauge"},
         {"weir_upstream_units_total", "counter"},
         {"weir_chain_head_number", "gauge"},
@@ -153,7 +155,17 @@ TEST_CASE("what is counted is shown") {
     metrics.units(0, 0, 26);
     metrics.units(0, 1, 4);
     Gauges gauges;
-    gauges.chains = {{120, {{119, 1, true, 0.5, 2.5}, {}}}};
+    UpstreamGauges serving;
+    serving.head = 119;
+    serving.head_lag = 1;
+    serving.fit = true;
+    serving.state = "fit";
+    serving.allowance_used = 0.25;
+    serving.score = 0.5;
+    serving.cooldown_seconds = 2.5;
+    UpstreamGauges astray;
+    astray.state = "wrong_chain";
+    gauges.chains = {{120, {serving, astray}}};
     gauges.connections = 3;
     gauges.in_flight = 2;
     const Parsed page = parse(metrics.render(gauges));
@@ -181,6 +193,11 @@ TEST_CASE("what is counted is shown") {
         {R"(weir_upstream_head_lag_blocks{chain="ethereum",upstream="alchemy"})", 1},
         {R"(weir_upstream_fit{chain="ethereum",upstream="alchemy"})", 1},
         {R"(weir_upstream_score{chain="ethereum",upstream="alchemy"})", 0.5},
+        {R"(weir_upstream_state{chain="ethereum",upstream="alchemy",state="fit"})", 1},
+        {R"(weir_upstream_state{chain="ethereum",upstream="alchemy",state="wrong_chain"})", 0},
+        {R"(weir_upstream_state{chain="ethereum",upstream="infura",state="wrong_chain"})", 1},
+        {R"(weir_upstream_allowance_used_ratio{chain="ethereum",upstream="alchemy"})", 0.25},
+        {R"(weir_upstream_allowance_used_ratio{chain="ethereum",upstream="infura"})", 0},
         {R"(weir_upstream_cooldown_seconds{chain="ethereum",upstream="alchemy"})", 2.5},
         {R"(weir_upstream_fit{chain="ethereum",upstream="infura"})", 0},
         {R"(weir_chain_head_number{chain="ethereum"})", 120},

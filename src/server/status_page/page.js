@@ -1,0 +1,435 @@
+'use strict';
+// Everything that comes from outside is set as text, never as markup.
+
+const POLL_MS = 2000;
+const EVIDENCE_EVERY = 5;  // polls
+const PATIENCE_MS = 5000;
+const SOON = 6;            // steps of the recent past that "the last minute" means
+
+const byId = (id) => document.getElementById(id);
+
+function element(name, className, ...children) {
+  const node = document.createElement(name);
+  if (className) node.className = className;
+  node.append(...children.filter((child) => child !== null && child !== ''));
+  return node;
+}
+
+// Replaces a node's children only if something differs, so that what somebody reads or marks stays.
+function fill(node, ...children) {
+  const fresh = node.cloneNode(false);
+  fresh.append(...children.filter((child) => child !== null && child !== ''));
+  if (!fresh.isEqualNode(node)) node.replaceChildren(...fresh.childNodes);
+}
+
+// Words and numbers.
+
+const percent = (share) => {
+  const value = 100 * share;
+  return `${value > 0 && value < 1 ? '<1' : Math.round(value)} %`;
+};
+const grouped = (number) => Math.round(number).toLocaleString('en-US').replaceAll(',', ' ');
+const count = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
+function milliseconds(value) {
+  if (value === null) return '-';
+  if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
+}
+function span(seconds) {
+  if (seconds < 120) return `${Math.max(0, Math.round(seconds))} s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
+  return `${Math.round(seconds / 86400)} days`;
+}
+const ago = (time) => `${span((Date.now() - Date.parse(time)) / 1000)} ago`;
+const rate = (value) => (value >= 10 ? grouped(value) : value.toFixed(1));
+const spaced = (words) => String(words).replaceAll('_', ' ');
+const shortHash = (hash) => (hash && hash.length > 20 ? `${hash.slice(0, 10)}...${hash.slice(-6)}` : hash);
+
+// What the states mean, and what to do about them.
+const STATES = {
+  fit: {word: 'fit', level: 'good', mark: '\u2713'},
+  lagging: {word: 'lagging', level: 'warn', mark: '\u25b2', advice: 'It serves again by itself once it has caught up.'},
+  wrong_chain: {word: 'wrong chain', level: 'bad', mark: '\u2715', advice: 'It gets no call. Its URL leads to another network: correct the configuration.'},
+  cooling_down: {word: 'rate limited', level: 'warn', mark: '\u25b2', advice: 'It asked for a pause and is asked again by itself.'},
+  quota_spent: {word: 'plan spent', level: 'bad', mark: '\u2715', advice: 'Raise its plan, or wait for its renewal.'},
+  auth_failed: {word: 'key refused', level: 'bad', mark: '\u2715', advice: 'Renew its key in the configuration.'},
+  circuit_open: {word: 'failing', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see its provider\'s own status.'},
+  unknown: {word: 'not reached', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see whether its host answers.'},
+  drained: {word: 'drained', level: 'warn', mark: '\u25b2', advice: 'Resume lets it back.'},
+};
+// States in which an upstream's head is the present one.
+const SEEN = ['fit', 'cooling_down', 'quota_spent', 'drained'];
+const stateOf = (upstream) => STATES[upstream.state] ?? {word: String(upstream.state), level: 'warn', mark: '\u25b2'};
+const RANK = {good: 0, warn: 1, bad: 2};
+const worst = (levels) => levels.reduce((a, b) => (RANK[b] > RANK[a] ? b : a), 'good');
+
+// What is wrong with an upstream, in order of weight; nothing for one that is well.
+function troubleOf(upstream) {
+  const state = stateOf(upstream);
+  if (upstream.state !== 'fit') {
+    const pause = upstream.cooldown_seconds > 0 ? `for ${span(Math.ceil(upstream.cooldown_seconds))} more` : '';
+    return {
+      level: state.level,
+      word: state.word,
+      text: [upstream.reason === state.word ? '' : spaced(upstream.reason), pause].filter(Boolean).join(', '),
+      advice: state.advice ?? '',
+    };
+  }
+  const fails = upstream.success_rate === null ? 0 : 1 - upstream.success_rate;
+  const used = upstream.allowance ? upstream.allowance.used : 0;
+  const notes = [
+    fails >= 0.1 && `${percent(fails)} of its recent replies failed`,
+    upstream.throttled_share >= 0.1 && `${percent(upstream.throttled_share)} of recent calls were told to slow down`,
+    used >= 0.9 && `${percent(used)} of its daily allowance is spent`,
+  ].filter(Boolean);
+  if (notes.length === 0) return null;
+  const word = fails >= 0.1 ? 'unreliable' : upstream.throttled_share >= 0.1 ? 'often limited' : 'nearly spent';
+  return {level: 'warn', word, text: notes.join('; '), advice: 'It still serves; others are preferred.'};
+}
+
+// What clients met in the last minute.
+function usersOf(chain) {
+  const sum = (list) => list.slice(-SOON).reduce((a, b) => a + b, 0);
+  const calls = sum(chain.recent.calls);
+  return {calls, failed: sum(chain.recent.failed), limited: sum(chain.recent.limited)};
+}
+
+function judge(chain) {
+  const users = usersOf(chain);
+  const troubles = chain.upstreams
+    .map((upstream) => ({upstream, ...troubleOf(upstream)}))
+    .filter((trouble) => trouble.level)
+    .sort((a, b) => RANK[b.level] - RANK[a.level]);
+  const serving = chain.upstreams.filter((upstream) => upstream.state === 'fit').length;
+  const share = (number) => (users.calls === 0 ? 0 : number / users.calls);
+  let level = 'good';
+  let headline = 'all well';
+  let mark = '\u2713';
+  if (chain.state === 'down') {
+    [level, mark, headline] = ['bad', '\u2715', 'down: no upstream can serve'];
+  } else if (share(users.failed) >= 0.01) {
+    [level, mark, headline] = ['bad', '\u2715', `users feel it: ${percent(share(users.failed))} of calls fail`];
+  } else if (share(users.limited) >= 0.01) {
+    [level, mark, headline] = ['warn', '\u25b2', `users are slowed: ${percent(share(users.limited))} of calls are told to wait`];
+  } else if (chain.state === 'degraded') {
+    [level, mark, headline] = ['warn', '\u25b2', 'degraded, but serving'];
+  } else if (troubles.length > 0) {
+    const names = troubles.map(({upstream}) => upstream.name).slice(0, 3).join(', ');
+    [level, mark, headline] = ['warn', '\u25b2', `serving; trouble with ${names}`];
+  }
+  let feel;
+  if (users.calls === 0) {
+    feel = 'No call came in the last minute.';
+  } else if (users.failed + users.limited === 0) {
+    feel = `Users do not feel it: none of ${count(users.calls, 'call')} failed in the last minute.`;
+    if (level === 'good') feel = `Users are served: none of ${count(users.calls, 'call')} failed in the last minute.`;
+  } else {
+    const parts = [];
+    if (users.failed > 0) parts.push(`${grouped(users.failed)} failed`);
+    if (users.limited > 0) parts.push(`${grouped(users.limited)} were told to wait`);
+    feel = `Users feel it: of ${count(users.calls, 'call')} in the last minute ${parts.join(' and ')}.`;
+  }
+  return {level, mark, headline, feel, troubles, serving};
+}
+
+// Graphs: bars and lines in a box of 60 by 30.
+
+const SVG = 'http://www.w3.org/2000/svg';
+function shape(name, attributes) {
+  const node = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  return node;
+}
+
+function bars(lists, classes) {
+  const total = lists[0].map((_, i) => lists.reduce((sum, list) => sum + list[i], 0));
+  const top = Math.max(...total);
+  if (!(top > 0)) return {top: 0, shapes: []};
+  const shapes = [];
+  total.forEach((_, i) => {
+    let below = 0;
+    lists.forEach((list, which) => {
+      if (list[i] <= 0) return;
+      const height = (28 * list[i]) / top;
+      const y = 30 - below - height;
+      below += height;
+      shapes.push(shape('rect', {x: i + 0.1, y: y.toFixed(2), width: 0.8, height: height.toFixed(2), class: classes[which],
+        'vector-effect': 'non-scaling-stroke'}));
+    });
+  });
+  return {top, shapes};
+}
+
+function line(values) {
+  const top = Math.max(0, ...values.filter((value) => value !== null));
+  if (!(top > 0)) return {top: 0, shapes: []};
+  let d = '';
+  let pen = 'M';
+  values.forEach((value, i) => {
+    if (value === null) {
+      pen = 'M';
+      return;
+    }
+    const y = (30 - (28 * value) / top).toFixed(2);
+    d += `${pen}${i} ${y}L${i + 1} ${y}`;  // as wide as its step
+    pen = 'L';
+  });
+  return {top, shapes: [shape('path', {d, 'vector-effect': 'non-scaling-stroke'})]};
+}
+
+function graph(title, now, highest, drawing, minutes) {
+  const box = shape('svg', {viewBox: '0 0 60 30', preserveAspectRatio: 'none', role: 'img',
+    'aria-label': `${title} in the last ${minutes} minutes: now ${now}, highest ${highest}`});
+  box.append(...drawing.shapes);
+  return element('div', 'graph',
+    element('h3', '', element('span', '', title), element('span', '', `now ${now}`)),
+    box,
+    element('p', 'axis quiet', element('span', '', `${minutes} min ago`), element('span', '', `highest ${highest}`), element('span', '', 'now')));
+}
+
+function graphsOf(chain) {
+  const {step_seconds: step, calls, failed, limited, p95_ms: p95} = chain.recent;
+  const minutes = Math.round((calls.length * step) / 60);
+  const perSecond = (number) => rate(number / step);
+  const last = calls.length - 2;  // the last whole step
+  const errors = bars([failed, limited], ['failed', 'limited']);
+  const served = bars([calls], ['calls']);
+  const slow = line(p95);
+  const latest = p95[last] ?? p95[last + 1];
+  const split = `${grouped(failed[last])} failed, ${grouped(limited[last])} to wait`;
+  return [
+    graph('Calls a second', perSecond(calls[last]), perSecond(served.top), served, minutes),
+    graph('Not served', split, `${grouped(errors.top)} in ${step} s`, errors, minutes),
+    graph('Latency, 95 of 100 within', milliseconds(latest), milliseconds(slow.top), slow, minutes),
+  ];
+}
+
+// One chain.
+
+function factsOf(chain, serving) {
+  const level = chain.upstreams.filter((upstream) =>
+    SEEN.includes(upstream.state) && upstream.head && upstream.lag_blocks === 0).length;
+  const fact = (name, ...values) => element('span', '', element('span', 'quiet', `${name} `), ...values);
+  const facts = [];
+  if (chain.head) {
+    const late = chain.head.age_seconds > Math.max(60, 10 * chain.block_time_seconds);
+    facts.push(fact('head', element('b', '', grouped(chain.head.number)), ', ',
+      element('span', late ? 'badge warn' : '', late ? `\u25b2 ${span(chain.head.age_seconds)} old` : `${span(chain.head.age_seconds)} old`)));
+    facts.push(fact('hash', element('span', 'code', shortHash(chain.head.hash))));
+  } else {
+    facts.push(fact('head', element('b', '', 'not known')));
+  }
+  facts.push(fact('at the head', element('b', '', `${level} of ${chain.upstreams.length}`)));
+  facts.push(fact('can serve', element('b', '', `${serving} of ${chain.upstreams.length}`)));
+  if (chain.finalized) facts.push(fact('finalized', grouped(chain.finalized.number)));
+  return facts;
+}
+
+function problemsOf(troubles) {
+  return troubles.map(({upstream, level, word, text, advice}) =>
+    element('li', '',
+      element('span', `badge ${level}`, `${level === 'bad' ? '\u2715' : '\u25b2'} ${word}`), ' ',
+      element('b', '', upstream.name), text ? `: ${text}. ` : '. ',
+      element('span', 'advice', advice)));
+}
+
+function budgetOf(upstream) {
+  const lines = [];
+  const {calls_per_second: calls, learned, units_per_second: units} = upstream.rate;
+  if (calls !== null) lines.push(`${rate(calls)} calls/s${learned ? ', learned' : ''}`);
+  if (units !== null) lines.push(`${grouped(units)} units/s`);
+  if (upstream.allowance) {
+    const {units_per_day: day, used, renews_in_seconds: renews} = upstream.allowance;
+    lines.push(`${percent(1 - used)} of ${grouped(day)} units left today${renews === null ? '' : `, renewed in ${span(renews)}`}`);
+  } else {
+    lines.push(`${grouped(upstream.units_today)} units today`);
+  }
+  return lines;
+}
+
+function rowOf(upstream) {
+  const state = stateOf(upstream);
+  const cell = (label, ...values) => {
+    const node = element('td', 'number', element('span', '', ...values));
+    node.dataset.label = label;
+    node.setAttribute('role', 'cell');
+    return node;
+  };
+  const name = element('th', '', upstream.name, ' ', element('span', 'quiet', upstream.tier > 0 ? `tier ${upstream.tier}` : ''));
+  name.setAttribute('role', 'rowheader');
+  name.setAttribute('scope', 'row');
+  const standing = element('td', 'state', element('span', `badge ${state.level}`, `${state.mark} ${state.word}`),
+    upstream.reason && upstream.reason !== state.word ? element('div', 'quiet', spaced(upstream.reason)) : '');
+  standing.setAttribute('role', 'cell');
+  const missing = upstream.unsupported_methods;
+  const budget = cell('Budget', ...budgetOf(upstream).map((text) => element('div', '', text)));
+  const latency = upstream.latency_ms;
+  const row = element('tr', '', name, standing,
+    cell('Latency', latency.p50 === null ? '-' : `${milliseconds(latency.p50)} / ${milliseconds(latency.p95)}`),
+    cell('Success', upstream.success_rate === null ? '-' : percent(upstream.success_rate)),
+    cell('Limited', percent(upstream.throttled_share)),
+    cell('Behind', upstream.head ? count(upstream.lag_blocks, 'block') : '-'),
+    cell('Score', upstream.state === 'fit' ? upstream.score.toFixed(2) : '-'),
+    cell('In flight', grouped(upstream.in_flight)),
+    cell('Batch', upstream.batch_limit === null ? 'not known' : count(upstream.batch_limit, 'call')),
+    budget);
+  row.setAttribute('role', 'row');
+  if (missing.length > 0) standing.append(element('div', 'quiet', `lacks ${missing.join(', ')}`));
+  return row;
+}
+
+const COLUMNS = ['Upstream', 'State', 'Latency, 50/95 %', 'Success', 'Limited', 'Behind', 'Score', 'In flight', 'Batch', 'Budget'];
+
+function skeleton(chain) {
+  const heads = COLUMNS.map((title) => {
+    const head = element('th', '', title);
+    head.setAttribute('role', 'columnheader');
+    head.setAttribute('scope', 'col');
+    return head;
+  });
+  const titles = element('tr', '', ...heads);
+  titles.setAttribute('role', 'row');
+  const table = element('table', '', element('thead', '', titles), element('tbody', ''));
+  table.setAttribute('role', 'table');
+  table.setAttribute('aria-label', `Upstreams of ${chain.name}`);
+  const verdict = element('div', 'verdict', element('h2', ''), element('p', 'users'));
+  verdict.setAttribute('role', 'status');
+  const section = element('section', 'chain', verdict, element('ul', 'problems'), element('div', 'facts'),
+    element('div', 'graphs'), table);
+  section.id = `chain-${chain.name}`;
+  section.setAttribute('aria-label', `Chain ${chain.name}`);
+  return section;
+}
+
+const sections = new Map();
+function show(chain, verdict) {
+  const section = sections.get(chain.name) ?? skeleton(chain);
+  sections.set(chain.name, section);
+  const part = (name) => section.querySelector(name);
+  part('.verdict').className = `verdict ${verdict.level}`;
+  fill(part('h2'), `${verdict.mark} ${chain.name}: ${verdict.headline}`);
+  fill(part('.users'), verdict.feel);
+  fill(part('.problems'), ...problemsOf(verdict.troubles));
+  part('.problems').hidden = verdict.troubles.length === 0;
+  fill(part('.facts'), ...factsOf(chain, verdict.serving));
+  fill(part('.graphs'), ...graphsOf(chain));
+  fill(part('tbody'), ...chain.upstreams.map(rowOf));
+  return section;
+}
+
+function showAll(status) {
+  const judged = status.chains
+    .map((chain) => ({chain, verdict: judge(chain)}))
+    .sort((a, b) => RANK[b.verdict.level] - RANK[a.verdict.level]);
+  const shown = judged.map(({chain, verdict}) => show(chain, verdict));
+  for (const name of [...sections.keys()]) {
+    if (!status.chains.some((chain) => chain.name === name)) sections.delete(name);
+  }
+  const main = byId('chains');
+  if (shown.length !== main.children.length || shown.some((section, i) => section !== main.children[i])) {
+    main.replaceChildren(...shown);
+  }
+  byId('overview').hidden = judged.length < 2;
+  fill(byId('overview'), ...judged.map(({chain, verdict}) => {
+    const link = element('a', verdict.level, `${verdict.mark} ${chain.name}`);
+    link.href = `#chain-${chain.name}`;
+    return link;
+  }));
+  const level = worst(judged.map(({verdict}) => verdict.level));
+  const worstChain = judged[0];
+  document.title = worstChain && level !== 'good'
+    ? `${worstChain.verdict.mark} ${worstChain.chain.name}: ${worstChain.verdict.headline} - weir`
+    : '\u2713 all well - weir';
+  fill(byId('about'), `version ${status.version}, up for ${span(status.uptime_seconds)}`);
+}
+
+// Evidence: what nobody has to look at in the first ten seconds.
+
+function list(id, title, items) {
+  const box = byId(id);
+  fill(box.querySelector('summary'), title);
+  fill(box.querySelector('ul'), ...(items.length > 0 ? items : [element('li', 'quiet', 'none')]));
+}
+
+function showWrites(writes) {
+  const newest = writes.length > 0 ? `; the latest ${ago(writes[0].at)}` : '';
+  list('writes', `Transactions of unknown outcome: ${grouped(writes.length)}${newest}`, writes.map((write) =>
+    element('li', '', `${ago(write.at)}, ${write.chain}: `, element('span', 'code', write.hash))));
+}
+
+function showDisagreements(all) {
+  const newest = [...all].reverse();
+  const latest = newest.length > 0 ? `; the latest ${ago(newest[0].at)}` : '';
+  list('disagreements', `Disagreements between upstreams: ${grouped(all.length)}${latest}`, newest.slice(0, 50).map((each) =>
+    element('li', '', `${ago(each.at)}, ${each.chain}: `, element('b', '', spaced(each.kind)),
+      ` by ${each.upstream}${each.other_upstream ? ` against ${each.other_upstream}` : ''}, block ${grouped(each.number)} `,
+      element('span', 'code', [shortHash(each.hash), shortHash(each.other_hash)].filter(Boolean).join(' / ')),
+      each.detail ? ` ${each.detail}` : '')));
+}
+
+function showShapes(shapes) {
+  list('shapes', `Replies that no rule knows: ${grouped(shapes.length)}`, shapes.slice(0, 50).map((each) =>
+    element('li', '', `${ago(each.last_seen)}, ${each.chain} / ${each.upstream}: `,
+      `${count(each.count, 'time')}, status ${each.status}, code ${each.code ?? 'none'}: `,
+      element('span', 'code', each.wording))));
+}
+
+// Polling.
+
+async function ask(path) {
+  const response = await fetch(path, {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
+  if (!response.ok) throw new Error(`status ${response.status}`);
+  return response.json();
+}
+
+let polls = 0;
+let answeredAt = null;
+let paused = false;
+let timer = null;
+let asking = false;
+
+function showFailure(error) {
+  const since = answeredAt ? `; this is how it stood at ${answeredAt.toLocaleTimeString('en-GB')}` : '';
+  byId('stale').hidden = false;
+  fill(byId('stale'), `\u2715 weir does not answer (${error.message})${since}.`);
+  document.body.classList.add('stale');
+  document.title = '\u2715 no answer - weir';
+}
+
+async function poll() {
+  if (asking) return;
+  asking = true;
+  try {
+    const status = await ask('/api/status');
+    showAll(status);
+    showWrites(status.unknown_writes);
+    if (polls++ % EVIDENCE_EVERY === 0) {
+      showDisagreements((await ask('/api/disagreements')).disagreements);
+      showShapes((await ask('/api/observations')).observations);
+      byId('evidence').hidden = false;
+    }
+    answeredAt = new Date();
+    byId('stale').hidden = true;
+    document.body.classList.remove('stale');
+    fill(byId('updated'), `updated ${answeredAt.toLocaleTimeString('en-GB')}`);
+  } catch (error) {
+    showFailure(error);
+  } finally {
+    asking = false;
+    clearTimeout(timer);
+    if (!paused) timer = setTimeout(poll, POLL_MS);
+  }
+}
+
+byId('pause').addEventListener('click', () => {
+  paused = !paused;
+  byId('pause').setAttribute('aria-pressed', String(paused));
+  fill(byId('pause'), paused ? 'Resume' : 'Pause');
+  if (!paused) poll();
+  else clearTimeout(timer);
+});
+document.addEventListener('visibilitychange', () => {
+  if (!document.hidden && !paused) poll();
+});
+poll();

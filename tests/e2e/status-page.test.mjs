@@ -1,0 +1,234 @@
+// The status page in a real browser: what somebody on call sees, and that nothing hostile runs in it.
+// With WEIR_SCREENSHOTS set to a folder each state is kept there as a picture.
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+import {Browser, needsBrowser} from './lib/browser.mjs';
+import {needsGateway, startDemo, startGateway} from './lib/gateway.mjs';
+import {nodeBasics, startProvider} from './lib/provider.mjs';
+import {until} from './lib/wait.mjs';
+
+const options = {timeout: 120_000, ...needsGateway, ...needsBrowser};
+const POLL_MS = 2000;
+const SIZES = [
+  {name: 'wide', width: 1280, scheme: 'light'},
+  {name: 'wide-dark', width: 1280, scheme: 'dark'},
+  {name: 'narrow', width: 360, scheme: 'light'},
+  {name: 'narrow-dark', width: 360, scheme: 'dark'},
+];
+
+const call = (method) => JSON.stringify({jsonrpc: '2.0', id: 1, method, params: []});
+async function post(url, method = 'eth_gasPrice') {
+  const response = await fetch(url, {method: 'POST', headers: {'content-type': 'application/json'}, body: call(method)});
+  await response.text();
+  return response.status;
+}
+const send = (url, times) => Promise.all(Array.from({length: times}, () => post(url)));
+const status = async (weir) => (await fetch(`${weir.admin}/api/status`)).json();
+const upstreamOf = async (weir, name) => (await status(weir)).chains[0].upstreams.find((each) => each.name === name);
+
+function startNode(t, answer = {}, chainId = 1) {
+  return startProvider(t, ({method}) => (answer[method] ?? nodeBasics(chainId)[method] ?? (() => ({result: '0x1'})))());
+}
+
+// Three upstreams: a, b and c; `of` says what is odd about b.
+async function startThree(t, of = {}) {
+  const nodes = [await startNode(t), await startNode(t, of.answer, of.chainId), await startNode(t)];
+  const weir = await startGateway(t, {
+    chainId: 1,
+    chain: {},
+    upstreams: nodes.map((node, i) => ({name: 'abc'[i], url: node.url})),
+  });
+  return {weir, nodes};
+}
+
+async function open(t, weir) {
+  const browser = await Browser.start(t);
+  const page = await browser.open(`${weir.admin}/status`);
+  await until('the page shows a chain', () => page.text('#chains h2'));
+  return page;
+}
+
+// Every look: nothing sticks out, text can be read, and a picture for people.
+async function looks(page, name) {
+  for (const size of SIZES) {
+    await page.look(size);
+    const problems = await page.evaluate(`(() => {
+      const problems = [];
+      if (document.documentElement.scrollWidth > innerWidth) problems.push('wider than the window');
+      const channels = (color) => color.match(/[0-9.]+/g).map(Number);
+      const light = ([r, g, b]) => {
+        const part = (c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
+        return 0.2126 * part(r) + 0.7152 * part(g) + 0.0722 * part(b);
+      };
+      const ground = (node) => {
+        for (; node; node = node.parentElement) {
+          const color = channels(getComputedStyle(node).backgroundColor);
+          if (color.length === 3 || color[3] > 0) return color;
+        }
+        return [255, 255, 255];
+      };
+      for (const node of document.querySelectorAll('h1, h2, h3, p, li, span, th, td, b, a, button, summary, div')) {
+        if (!node.innerText || node.children.length > 0) continue;
+        const [a, b] = [light(channels(getComputedStyle(node).color)), light(ground(node))];
+        const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (contrast < 4.5) problems.push(node.innerText + ': contrast ' + contrast.toFixed(2));
+      }
+      return problems;
+    })()`);
+    assert.deepEqual(problems, [], size.name);
+    if (process.env.WEIR_SCREENSHOTS) {
+      await page.screenshot(path.join(process.env.WEIR_SCREENSHOTS, `${name}-${size.name}.png`));
+    }
+  }
+}
+
+test('all well', options, async (t) => {
+  const {weir} = await startThree(t);
+  await until('all are fit', async () => (await status(weir)).chains[0].upstreams.every((each) => each.state === 'fit'));
+  await send(weir.url, 30);
+  const page = await open(t, weir);
+  assert.match(await page.text('h2'), /^\u2713 .*: all well$/);
+  await until('it says that users are served', async () => /none of 30 calls failed/.test(await page.text('.users')));
+  assert.equal(await page.evaluate(`document.querySelector('.problems').hidden`), true);
+  assert.match(await page.text('.facts'), /can serve 3 of 3/);
+  await until('the title says so', async () => /all well/.test(await page.evaluate('document.title')));
+  await looks(page, 'well');
+});
+
+test('one throttled', options, async (t) => {
+  const {weir} = await startThree(t, {
+    answer: {eth_gasPrice: () => ({http: 429, body: 'slow down', headers: {'retry-after': '60'}})},
+  });
+  await until('b rests', async () => {
+    await send(weir.url, 5);
+    return (await upstreamOf(weir, 'b')).state === 'cooling_down';
+  });
+  const page = await open(t, weir);
+  assert.match(await page.text('h2'), /^\u25b2 .*: serving; trouble with b$/);
+  assert.match(await page.text('.users'), /^Users do not feel it: none of \d+ calls failed/);
+  assert.match(await page.text('.problems'), /^\u25b2 rate limited b: for \d+ s more\./);
+  await looks(page, 'throttled');
+});
+
+test('one on the wrong chain', options, async (t) => {
+  const {weir} = await startThree(t, {chainId: 137});
+  await until('b is found out', async () => (await upstreamOf(weir, 'b')).state === 'wrong_chain');
+  await send(weir.url, 20);
+  const page = await open(t, weir);
+  assert.match(await page.text('h2'), /^\u25b2 .*: serving; trouble with b$/);
+  assert.match(await page.text('.problems'), /^\u2715 wrong chain b: says chain id 137, not 1\./);
+  assert.match(await page.text('.facts'), /can serve 2 of 3/);
+  await until('the evidence is there', () => page.text('#disagreements summary'));
+  assert.match(await page.text('#disagreements summary'), /: 1; the latest/);
+  await looks(page, 'wrong-chain');
+});
+
+test('everything down, then nothing there at all', options, async (t) => {
+  const {weir, nodes} = await startThree(t);
+  await send(weir.url, 20);
+  const page = await open(t, weir);
+  for (const node of nodes) await node.close();
+  await until('the chain is down', async () => {
+    await send(weir.url, 5);
+    return (await status(weir)).chains[0].state === 'down';
+  });
+  await send(weir.url, 5);
+  await until('the page says so', async () => /^\u2715 .*: down: no upstream can serve$/.test(await page.text('h2')),
+    {within: 2 * POLL_MS + 1000});
+  assert.match(await page.text('.users'), /^Users feel it: of \d+ calls in the last minute \d+ failed/);
+  assert.match(await page.text('.facts'), /can serve 0 of 3/);
+  assert.match(await page.evaluate('document.title'), /^\u2715 .*down/);
+  await looks(page, 'down');
+  await weir.kill();
+  await until('the page says that it is old', async () => /does not answer.*this is how it stood at/s.test(await page.text('#stale')),
+    {within: 2 * POLL_MS + 6000});
+});
+
+test('a fault of the demo is on the page within two polls', options, async (t) => {
+  const weir = await startDemo(t);
+  await until('the stranger is found out', async () => (await upstreamOf(weir, 'stranger')).state === 'wrong_chain');
+  const page = await open(t, weir);
+  assert.match(await page.text('.problems'), /wrong chain stranger: says chain id 137, not 1/);
+  assert.doesNotMatch(await page.text('.problems'), /throttler/);
+  const within = {within: 2 * POLL_MS};
+  await until('the throttler rests', async () => {
+    await send(weir.url, 10);
+    return (await upstreamOf(weir, 'throttler')).state === 'cooling_down';
+  });
+  await until('the page names it', async () => /(rate|often) limited throttler/.test(await page.text('.problems')), within);
+  const drain = await fetch(`${weir.admin}/api/upstreams/ethereum/laggard/drain`, {method: 'POST', headers: {'content-type': 'application/json'}});
+  assert.equal(drain.status, 200);
+  await until('the page shows what an operator did', async () => /drained laggard/.test(await page.text('.problems')), within);
+  await looks(page, 'demo');
+});
+
+test('everything can be reached by keyboard', options, async (t) => {
+  const {weir} = await startThree(t);
+  const page = await open(t, weir);
+  await until('the evidence is there', () => page.text('#shapes summary'));
+  const seen = [];
+  for (let i = 0; i < 12 && !seen.includes('#shapes'); ++i) {
+    await page.press('Tab');
+    seen.push(await page.evaluate(`document.activeElement.id ? document.activeElement.id
+      : '#' + (document.activeElement.closest('details')?.id ?? '')`));
+  }
+  assert.deepEqual(seen.slice(0, 4), ['pause', '#writes', '#disagreements', '#shapes']);
+  assert.equal(await page.evaluate(`getComputedStyle(document.activeElement).outlineStyle`), 'solid');
+  await page.press('Enter');
+  await until('it opens', () => page.evaluate(`document.getElementById('shapes').open`));
+});
+
+test('what providers say is text, whatever it is', options, async (t) => {
+  const evil = `<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>`;
+  const {weir} = await startThree(t, {
+    answer: {
+      web3_sha3: () => ({error: {code: -39123, message: evil, data: evil}}),
+      eth_syncing: () => ({error: {code: -32601, message: `the method ${evil} does not exist`}}),
+    },
+  });
+  await until('somebody said something odd', async () => {
+    await post(weir.url, 'web3_sha3');
+    await post(weir.url, 'eth_syncing');
+    return (await (await fetch(`${weir.admin}/api/observations`)).json()).observations.length > 0;
+  });
+  const page = await open(t, weir);
+  await until('it is shown', async () => /: [1-9]/.test(await page.text('#shapes summary')));
+  await page.evaluate(`document.getElementById('shapes').open = true`);
+  assert.match(await page.text('#shapes'), /img/);
+  assert.equal(await page.evaluate(`document.querySelectorAll('img, script').length`), 1, 'the page\'s own script');
+  assert.equal(await page.evaluate('window.pwned'), undefined);
+
+  // The same with every text of every answer replaced.
+  await page.evaluate(`(() => {
+    const evil = ${JSON.stringify(evil).replaceAll('<', '\\u003c')};
+    const poison = (value) => typeof value === 'string' ? evil
+      : Array.isArray(value) ? value.map(poison)
+      : value && typeof value === 'object' ? Object.fromEntries(Object.entries(value).map(([k, v]) => [k, poison(v)]))
+      : value;
+    const ask = window.fetch;
+    window.fetch = async (...args) => {
+      const answer = await ask(...args);
+      const json = await answer.json();
+      return {ok: true, json: async () => poison(json)};
+    };
+    polls = 0;
+  })()`);
+  await until('it is shown as text everywhere', () => page.evaluate(`document.body.innerText.split('window.pwned').length > 20`));
+  assert.equal(await page.evaluate(`document.querySelectorAll('img, script').length`), 1);
+  assert.equal(await page.evaluate('window.pwned'), undefined);
+
+  // And were it ever markup, it would not run.
+  await page.evaluate(`(() => {
+    window.refused = [];
+    document.addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+    const box = document.createElement('div');
+    box.innerHTML = '\\u003cimg src="/nowhere" onerror="window.pwned=1">\\u003cp style="color:red" id="styled">x\\u003c/p>';
+    const script = document.createElement('script');
+    script.textContent = 'window.pwned = 1';
+    document.body.append(box, script);
+  })()`);
+  await until('the browser refuses all of it', () => page.evaluate(
+    `['img-src', 'script-src-attr', 'script-src-elem', 'style-src-attr'].every((each) => refused.includes(each))`));
+  assert.equal(await page.evaluate('window.pwned'), undefined);
+});
