@@ -4,6 +4,7 @@ import {mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import path from 'node:path';
 import {atEnd} from './cleanup.mjs';
+import {until} from './wait.mjs';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 const binary =
@@ -25,15 +26,16 @@ export class Browser {
       binary,
       ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--disable-dev-shm-usage', '--no-first-run',
         '--disable-background-networking', `--user-data-dir=${profile}`, '--remote-debugging-pipe'],
-      {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe']},
+      {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true},
     );
-    const gone = new Promise((resolve) => browser.#child.once('exit', resolve));
     browser.#child.stdio[4].setEncoding('utf8').on('data', (text) => browser.#hear(text));
     browser.#child.stdio[3].on('error', () => {});
     atEnd(t, async () => {
-      browser.#child.kill('SIGKILL');
-      await gone;
-      rmSync(profile, {recursive: true, force: true, maxRetries: 5});
+      process.kill(-browser.#child.pid, 'SIGKILL');  // it and the processes that it has made
+      await until('the browser has let go of its profile', () => {
+        rmSync(profile, {recursive: true, force: true});
+        return true;
+      });
     });
     return browser;
   }
