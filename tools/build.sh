@@ -37,7 +37,7 @@ build() {
 build_package() {
     build package weir
     rm -f build/package/*.deb
-    (cd build/package && cpack)
+    (cd build/package && umask 022 && cpack)
 }
 
 run_cpp_tests() {

@@ -17,8 +17,9 @@ const build = weir && existsSync(path.join(path.dirname(weir), 'CMakeCache.txt')
 test('cmake --install', {skip: !build && 'needs a build folder'}, (t) => {
   const root = mkdtempSync(path.join(tmpdir(), 'weir-install-'));
   t.after(() => rmSync(root, {recursive: true}));
+  // With a strict umask, as an administrator may have it.
   const install = (prefix) =>
-    execFileSync('cmake', ['--install', build, '--prefix', prefix], {
+    execFileSync('sh', ['-c', 'umask 077; exec cmake --install "$0" --prefix "$1"', build, prefix], {
       env: {...process.env, DESTDIR: root},
     });
   const installed = (...names) => path.join(root, ...names);
@@ -29,6 +30,7 @@ test('cmake --install', {skip: !build && 'needs a build folder'}, (t) => {
   assert.equal(unit, read('deploy', 'systemd', 'weir.service'));
   assert.equal(readFileSync(installed('etc/weir/weir.yaml'), 'utf8'), read('config', 'minimal.yaml'));
   assert.equal(statSync(installed('etc/weir/weir.env')).mode & 0o777, 0o600, 'it is for keys');
+  assert.equal(statSync(installed('etc/weir')).mode & 0o777, 0o755, 'the service has a user of its own');
   for (const name of ['README.md', 'docs/operations.md', 'config/example.yaml', 'deploy/kubernetes']) {
     assert.ok(existsSync(installed('usr/share/doc/weir', name)), name);
   }
@@ -49,7 +51,7 @@ const lacking = packages.find((name) => !hasCommand(name));
 test('the Debian package', {skip: lacking ? `needs ${lacking}` : !build && 'needs a build folder'}, (t) => {
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-package-'));
   t.after(() => rmSync(folder, {recursive: true}));
-  execFileSync('cpack', ['-G', 'DEB', '-B', folder], {cwd: build});
+  execFileSync('sh', ['-c', 'umask 022; exec cpack -G DEB -B "$0"', folder], {cwd: build});
   const [name] = readdirSync(folder).filter((one) => one.endsWith('.deb'));
   const deb = path.join(folder, name);
   const dpkg = (...args) => execFileSync('dpkg-deb', args, {encoding: 'utf8'});
@@ -62,6 +64,7 @@ test('the Debian package', {skip: lacking ? `needs ${lacking}` : !build && 'need
   ]);
   const tree = path.join(folder, 'tree');
   dpkg('--extract', deb, tree);
+  assert.match(dpkg('--contents', deb), /^drwxr-xr-x root\/root .* \.\/etc\/weir\/$/m);
   const conffiles = readFileSync(path.join(control, 'conffiles'), 'utf8').trim().split('\n');
   for (const file of conffiles) assert.ok(existsSync(path.join(tree, file)), file);
   const etc = readdirSync(path.join(tree, 'etc/weir')).map((file) => `/etc/weir/${file}`);
