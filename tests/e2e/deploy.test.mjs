@@ -31,6 +31,12 @@ const bytes = (size) => {
   return Number(count) * {Ki: 1024, Mi: MiB, Gi: 1024 * MiB}[unit];
 };
 
+// Whether a name fits a pattern with one `*`.
+const fits = (pattern, name) => {
+  const [start, end] = pattern.split('*');
+  return name.startsWith(start) && name.endsWith(end);
+};
+
 const port = (address) => Number(address.match(/:(\d+)$/)[1]);
 
 // Has to pass `weir check` with these variables and no others; gives what the file says, over the defaults.
@@ -172,8 +178,13 @@ test('compose', needsGateway, async () => {
   assert.match(config.listen, /^0\.0\.0\.0:8545$/);
   assert.match(config.admin.listen, /^0\.0\.0\.0:9545$/);
   assert.ok(parseFloat(services.weir.stop_grace_period) >= drain(config) + 5);
-  const {scrape_configs: [{static_configs: [{targets}]}]} = parse(read('docker', 'prometheus.yaml'));
+  const prometheus = parse(read('docker', 'prometheus.yaml'));
+  const {rule_files, scrape_configs: [{static_configs: [{targets}]}]} = prometheus;
   assert.deepEqual(targets, [`weir:${port(config.admin.listen)}`]);
+  for (const file of readdirSync(path.join(root, 'deploy', 'prometheus'))) {
+    if (file.startsWith('.')) continue;
+    assert.ok(rule_files.some((pattern) => fits(pattern, `weir/${file}`)), `${file} is loaded`);
+  }
   for (const [name, service] of Object.entries(services)) {
     for (const published of service.ports) assert.match(published, /^127\.0\.0\.1:/, name);
     for (const mount of service.volumes) {
