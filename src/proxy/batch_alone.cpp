@@ -1,5 +1,6 @@
 // The part of a batch that goes call by call.
 #include "proxy/batch_run.hpp"
+#include "proxy/write_operation.hpp"
 
 #include <utility>
 
@@ -80,12 +81,17 @@ void BatchOperation::settle(std::size_t place, Answer&& answer) {
 }
 
 runtime::Task<> BatchOperation::run_writes() {
+    WriteCourse course;
+    RequestScope scope = scope_;
+    scope.course = &course;
     for (const std::size_t place : writes_) {
         if (scope_.client.gone()) {
             break;
         }
-        Alone next{.place = place, .earlier = {}};
-        co_await run_one(std::move(next), scope_.client);
+        scope.snapshot = scope_.chain.pool.snapshots().get();
+        Answer answer = co_await run_call(scope, plans_[place]);
+        answer.compact(held_);
+        settle(place, std::move(answer));
     }
 }
 

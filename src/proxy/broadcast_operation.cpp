@@ -215,10 +215,6 @@ runtime::Task<Answer> judge_error(Broadcast& own, routing::UpstreamIndex upstrea
             Answer answer = co_await found_out(own, std::move(lookup));
             co_return answer;
         }
-        if (lookup.found == Lookup::Found::no_answer && !lookup.cannot_tell) {
-            own.diary.settle(nobody_knows());
-            co_return unknown_outcome(own);
-        }
         const bool explained = explains_refusal(cause) && lookup.found == Lookup::Found::no;
         outcome = explained ? WriteOutcome::rejected : WriteOutcome::unknown;
     }
@@ -267,12 +263,16 @@ runtime::Task<Answer> send(Broadcast& own) {
                                .params = own.plan.call->params,
                                .deadline = own.deadline - kept,
                                .only = std::nullopt,
+                               .course = own.scope.course,
                                .client = own.scope.client,
                                .listener = &own.diary};
     SentOnce sent =
         co_await send_once(own.scope.services, own.scope.chain, own.scope.snapshot, request);
     own.attempts += sent.attempts;
     if (!sent.upstream) {
+        if (sent.attempts == 0) {
+            own.diary.note("not_sent");
+        }
         own.diary.settle(refused_with(*sent.answer, WriteOutcome::rejected));
         co_return std::move(*sent.answer);
     }
@@ -337,6 +337,7 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
                                    .params = plan.call->params,
                                    .deadline = deadline,
                                    .only = std::nullopt,
+                                   .course = scope.course,
                                    .client = scope.client};
         Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;

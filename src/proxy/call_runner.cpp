@@ -124,6 +124,7 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
                                .params = params,
                                .deadline = deadline_of(scope, plan),
                                .only = filter->upstream,
+                               .course = nullptr,
                                .client = scope.client};
     Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
     co_return answer;
@@ -161,6 +162,7 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
                        .params = plan.call->params,
                        .deadline = deadline_of(scope, plan),
                        .only = std::nullopt,
+                       .course = scope.course,
                        .client = scope.client});
 }
 

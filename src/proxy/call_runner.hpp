@@ -17,6 +17,8 @@
 
 namespace weir::proxy {
 
+struct WriteCourse;
+
 // What the calls of one request have in common.
 struct RequestScope {
     Services& services;
@@ -27,6 +29,7 @@ struct RequestScope {
     std::shared_ptr<const routing::RoutingSnapshot> snapshot;
     core::TimePoint received;
     LongReplies long_replies = LongReplies::buffer;
+    WriteCourse* course = nullptr;  // of a batch's writes
 };
 
 // References must live until the task has ended.

@@ -66,6 +66,9 @@ GatewayError turned_away(Cause cause, std::string_view who, const config::Chain&
 }
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now) {
+    const bool bound = !ending.bound_to.empty();
+    const std::string whose =
+        (bound ? std::string(ending.bound_to) : "every upstream") + " of chain " + chain.name;
     if (ending.queue_full) {
         GatewayError error =
             make(ErrorType::overloaded,
@@ -75,13 +78,21 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
     }
     if (is_limited(ending)) {
         return rate_limited(
-            "every upstream of chain " + chain.name + " is rate limited", chain,
+            whose + " is rate limited", chain,
             ending.available_at ? *ending.available_at - now : chain.rate_limits.default_cooldown);
     }
     if (is_spent(ending)) {
         return make(ErrorType::quota_exhausted,
-                    "every usable upstream of chain " + chain.name +
+                    (bound ? whose : "every usable upstream of chain " + chain.name) +
                         " has spent its plan; raise the plan or add an upstream");
+    }
+    if (ending.unsent_write && (ending.out_of_time || ending.last_cause)) {
+        const std::string why = ending.out_of_time ? "in time" : "for want of a connection";
+        return make(ErrorType::no_upstream,
+                    "the call was not sent and may be sent again: " +
+                        (bound ? whose + " could not take it "
+                               : "no upstream of chain " + chain.name + " could take it ") +
+                        why);
     }
     if (ending.out_of_time) {
         return make(ErrorType::deadline, "no upstream of chain " + chain.name +
@@ -95,14 +106,14 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
     }
     if (ending.at_capacity) {
         GatewayError error =
-            make(ErrorType::overloaded, "every upstream of chain " + chain.name +
-                                            " has as many calls in flight as it may; retry");
+            make(ErrorType::overloaded, whose + " has as many calls in flight as it may; retry");
         error.retry_after_seconds = 1;
         return error;
     }
     return make(ErrorType::no_upstream,
-                "no upstream of chain " + chain.name +
-                    " is fit to serve; /api/status on the admin listener says why for each");
+                (bound ? "the call was not sent: " + whose + " is not"
+                       : "no upstream of chain " + chain.name + " is") +
+                    " fit to serve; /api/status on the admin listener says why for each");
 }
 
 }  // namespace weir::proxy

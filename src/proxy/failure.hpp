@@ -21,6 +21,8 @@ struct Ending {
     bool queue_full = false;                      // too many calls wait for a turn
     bool limited = false;                         // nobody but limited ones is left to ask
     std::optional<core::TimePoint> available_at;  // when one of these can be asked again
+    bool unsent_write = false;                    // may be sent again: nothing has left
+    std::string_view bound_to;                    // where it had to go, "the ..."; empty: anywhere
 };
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now);

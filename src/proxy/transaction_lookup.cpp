@@ -78,7 +78,6 @@ struct Search {
 
 Heard Search::take(routing::UpstreamIndex upstream, const Judged& judged) {
     if (judged.answer && lacks_lookups(judged.verdict.cause)) {
-        lookup.cannot_tell = true;
         denied.set(upstream);
     }
     if (!judged.answer || judged.answer->kind() != Answer::Kind::result) {

@@ -22,8 +22,7 @@ struct Lookup {
     } found = Found::no_answer;
     std::optional<routing::UpstreamIndex> upstream;  // who knows it
     std::string value;                               // raw JSON of what it said
-    bool cannot_tell = false;  // an upstream that was asked has no such method
-    unsigned attempts = 0;     // messages sent
+    unsigned attempts = 0;                           // messages sent
 };
 
 // What one look at one upstream brought.

@@ -32,6 +32,11 @@ bool is_turned_away(Cause cause) {
            cause == Cause::auth_failed;
 }
 
+// What must be left of its time for a write to be begun: one that is cut off has to be looked for.
+core::Duration time_for_one(const config::Timeouts& timeouts) {
+    return std::min(timeouts.attempt, timeouts.request / 8);
+}
+
 std::string_view receiver_of(const WriteRequest& request) {
     return request.only ? "the filter's upstream" : "the write upstream";
 }
@@ -53,14 +58,31 @@ GatewayError outcome_unknown(const CallPlan& plan, const config::Chain& chain) {
     return error;
 }
 
+std::optional<routing::UpstreamIndex> bound_to(const WriteRequest& request) {
+    return request.course != nullptr && request.course->upstream ? request.course->upstream
+                                                                 : request.only;
+}
+
+// Why the one upstream that may get the call cannot, but for a limit.
+void note_unfit(ChainContext& chain, routing::UpstreamIndex upstream, Ending& ending) {
+    const bool spent = chain.pool.snapshots().get()->upstreams[upstream].state ==
+                       routing::UpstreamState::quota_spent;
+    ending.nobody.emplace();
+    ending.nobody->reason =
+        spent ? routing::NoUpstream::Reason::quota_exhausted : routing::NoUpstream::Reason::unfit;
+}
+
 // The upstream to send to next.
 std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
                                                     const routing::RoutingSnapshot& pool,
                                                     const WriteRequest& request,
                                                     const routing::Tried& tried,
                                                     core::TimePoint now, Ending& ending) {
-    if (request.only) {
-        return tried.test(*request.only) ? std::nullopt : request.only;
+    if (const auto bound = bound_to(request)) {
+        const auto& policy = pool.upstreams[*bound].policy;
+        const bool denied =
+            policy && !policy->allows(*request.plan.traits, request.plan.call->method);
+        return denied || tried.test(*bound) ? std::nullopt : bound;
     }
     const routing::Need need{.method = request.plan.call->method,
                              .traits = request.plan.traits,
@@ -78,17 +100,20 @@ std::optional<routing::UpstreamIndex> next_upstream(ChainContext& chain,
 runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                   WriteRequest request) {
+    const core::TimePoint last_start = request.deadline - time_for_one(chain.config.timeouts);
     Patience patience(services, chain, request.client, request.deadline);
     const routing::MethodTraits& traits = *request.plan.traits;
     routing::Tried tried;
     routing::Tried limited;  // could be asked, but for a limit or a cap
     Ending ending;
+    ending.unsent_write = true;
+    ending.bound_to = bound_to(request) ? receiver_of(request) : std::string_view();
     SentOnce sent;
     for (;;) {
         const core::TimePoint now = services.worker.clock.now();
         std::optional<routing::UpstreamIndex> upstream =
             next_upstream(chain, *snapshot, request, tried, now, ending);
-        ending.out_of_time = now >= request.deadline;
+        ending.out_of_time = now >= last_start;
         if (ending.out_of_time) {
             break;
         }
@@ -100,6 +125,9 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
             if (!admission.permit) {
                 limited.set(*upstream, admission.obstacle != upstream::Obstacle::unfit);
                 ending.at_capacity = admission.obstacle == upstream::Obstacle::capacity;
+                if (bound_to(request) && admission.obstacle == upstream::Obstacle::unfit) {
+                    note_unfit(chain, *upstream, ending);
+                }
                 continue;
             }
             permit = std::move(*admission.permit);
@@ -145,6 +173,9 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
         if (may_go_elsewhere(request.plan, judged)) {
             sent.answer = std::move(judged.answer);
             continue;
+        }
+        if (request.course != nullptr) {
+            request.course->upstream = upstream;
         }
         if (is_turned_away(judged.verdict.cause)) {
             const core::Duration wait =

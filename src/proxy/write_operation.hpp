@@ -26,11 +26,17 @@ class SendListener {
     ~SendListener() = default;
 };
 
+// What the writes of one batch have in common: all go to the upstream that got the first of them.
+struct WriteCourse {
+    std::optional<routing::UpstreamIndex> upstream;  // nothing: none has been sent
+};
+
 struct WriteRequest {
     const CallPlan& plan;
     std::string_view params;
     core::TimePoint deadline;
     std::optional<routing::UpstreamIndex> only;  // binds the call to one upstream
+    WriteCourse* course;                         // of its batch, if it has one
     ClientPresence& client;                      // ends its waiting, not its sending
     SendListener* listener = nullptr;
 };
