@@ -82,6 +82,9 @@ Judged judge_whole(const Services& services, const Sending& sending,
                    .reply = own_reply(reply.body.bytes(), id),
                    .body = reply.body.bytes()};
     const std::optional<jsonrpc::Reply> own = http.reply;
+    if (!own || own->is_error()) {
+        http.head.clock = own_clock(services, sending.chain);
+    }
     const AttemptOutcome outcome(std::move(http));
     Judged judged = judge(sending, outcome);
     if (is_unknown(judged.verdict.cause)) {
@@ -175,6 +178,11 @@ std::optional<Answer> redacted_error(const telemetry::PieceRedactor& secrets,
     // A piece may have stood where it is no text: in a number, across two members.
     return Answer::copied_error(jsonrpc::is_valid(shown) ? std::string(shown)
                                                          : R"({"code":-32000,"message":"***"})");
+}
+
+routing::OwnClock own_clock(const Services& services, const ChainContext& chain) {
+    return {.now = services.worker.clock.wall_now(),
+            .reach = chain.config.rate_limits.max_cooldown};
 }
 
 void observe(const Services& services, const ChainContext& chain, routing::UpstreamIndex upstream,

@@ -51,6 +51,9 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
 // so).
 std::optional<std::uint64_t> number_of(std::string_view id);
 
+// What a time in a reply just received may be read against.
+routing::OwnClock own_clock(const Services& services, const ChainContext& chain);
+
 // Reads what is left of a reply into its body.
 runtime::Task<std::optional<routing::TransportFailure>> read_to_end(
     runtime::BufferPool& buffers, upstream::TransportReply& reply);

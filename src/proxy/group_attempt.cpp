@@ -73,6 +73,7 @@ class Judgement {
     }
 
     void judge_reply(upstream::TransportReply&& reply, std::uint64_t first_id) {
+        reply.head.clock = own_clock(services_, chain_);
         const auto body = std::make_shared<const runtime::Buffer>(std::move(reply.body));
         BatchReply read = read_batch_reply(body->bytes(), first_id, group_.places.size());
         const bool redirected = reply.head.status >= 300 && reply.head.status < 400;

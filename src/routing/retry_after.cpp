@@ -15,6 +15,9 @@ using std::chrono::duration_cast;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+// In ASCII's small letters, or beyond ASCII.
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || static_cast<unsigned char>(c) >= 0x80; }
+
 // A wait in seconds; nothing for what is no wait at all, or an absurd one.
 std::optional<core::Duration> plausible_wait(double seconds) {
     const std::chrono::duration<double> span(seconds);
@@ -63,24 +66,30 @@ struct Unit {
     std::string_view name;
     double seconds;
 };
-// Longer names first, where one begins another.
 constexpr Unit kUnits[] = {{"milliseconds", 1e-3},
                            {"millisecond", 1e-3},
                            {"ms", 1e-3},
-                           {"minutes", 60},
-                           {"minute", 60},
-                           {"min", 60},
-                           {"hours", 3600},
-                           {"hour", 3600},
                            {"seconds", 1},
                            {"second", 1},
                            {"secs", 1},
                            {"sec", 1},
                            {"s", 1},
+                           {"minutes", 60},
+                           {"minute", 60},
+                           {"mins", 60},
+                           {"min", 60},
                            {"m", 60},
-                           {"h", 3600}};
+                           {"hours", 3600},
+                           {"hour", 3600},
+                           {"hrs", 3600},
+                           {"hr", 3600},
+                           {"h", 3600},
+                           {"days", 86400},
+                           {"day", 86400},
+                           {"d", 86400}};
 
-// A duration as Go or people write it: `5m30s`, `60 seconds`, `1.5s`, `7` (seconds).
+// A duration as Go or people write it: `5m30s`, `60 seconds`, `1.5s`, `7` (seconds). Nothing where
+// a word stands behind a number that is no unit of these: `7 years`.
 std::optional<core::Duration> read_duration(std::string_view text) {
     double total = 0;
     bool any = false;
@@ -89,21 +98,26 @@ std::optional<core::Duration> read_duration(std::string_view text) {
         if (number.length == 0) {
             break;
         }
+        const bool ends_sentence = text[number.length - 1] == '.';
         text.remove_prefix(number.length);
         std::string_view rest = text;
         while (!rest.empty() && rest.front() == ' ') {
             rest.remove_prefix(1);
         }
-        const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits), [&](const Unit& u) {
-            return rest.substr(0, u.name.size()) == u.name;
-        });
+        const auto word_end = std::find_if_not(rest.begin(), rest.end(), is_letter);
+        const auto word = rest.substr(0, static_cast<std::size_t>(word_end - rest.begin()));
         any = true;
-        if (unit == std::end(kUnits)) {
+        if (word.empty() || ends_sentence) {
             total += number.value;
             break;
         }
+        const auto unit = std::find_if(std::begin(kUnits), std::end(kUnits),
+                                       [word](const Unit& u) { return u.name == word; });
+        if (unit == std::end(kUnits)) {
+            return std::nullopt;
+        }
         total += number.value * unit->seconds;
-        text = rest.substr(unit->name.size());
+        text = rest.substr(word.size());
     }
     return any ? plausible_wait(total) : std::nullopt;
 }
@@ -139,18 +153,32 @@ std::optional<std::int64_t> parse_timestamp(std::string_view text) {
 constexpr double kFirstEpoch = 1e9;        // a larger reset is a time, not a delay
 constexpr double kFirstMilliEpoch = 1e12;  // and a still larger one is in milliseconds
 
+// Until a time in seconds since 1970.
+std::optional<core::Duration> wait_until(double time, std::string_view date,
+                                         const std::optional<OwnClock>& clock) {
+    if (const auto now = parse_http_date(core::trim(date))) {
+        return plausible_wait(time - static_cast<double>(*now));
+    }
+    if (!clock) {
+        return std::nullopt;
+    }
+    const std::chrono::duration<double> now(clock->now.time_since_epoch());
+    const auto wait = plausible_wait(time - now.count());
+    return wait && *wait <= clock->reach ? wait : std::nullopt;
+}
+
 // A delay in seconds, or an epoch.
-std::optional<core::Duration> delay_or_epoch(double value, std::string_view date) {
+std::optional<core::Duration> delay_or_epoch(double value, std::string_view date,
+                                             const std::optional<OwnClock>& clock) {
     if (value < kFirstEpoch) {
         return plausible_wait(value);
     }
-    const auto now = parse_http_date(core::trim(date));
-    const double seconds = value >= kFirstMilliEpoch ? value / 1000 : value;
-    return now ? plausible_wait(seconds - static_cast<double>(*now)) : std::nullopt;
+    return wait_until(value >= kFirstMilliEpoch ? value / 1000 : value, date, clock);
 }
 
 // `5`, `1628696400`, `5;w=60`, `limit=10, remaining=0, reset=5`, `"default";r=0;t=5`.
-std::optional<core::Duration> wait_in_limit_header(std::string_view value, std::string_view date) {
+std::optional<core::Duration> wait_in_limit_header(std::string_view value, std::string_view date,
+                                                   const std::optional<OwnClock>& clock) {
     value = core::trim(value);
     for (const std::string_view name : {"reset=", "t="}) {
         const auto at = value.find(name);
@@ -164,10 +192,10 @@ std::optional<core::Duration> wait_in_limit_header(std::string_view value, std::
         return std::nullopt;
     }
     const std::string_view unit = value.substr(number.length);
-    if (!unit.empty() && (unit.front() == 's' || unit.front() == 'm' || unit.front() == 'h')) {
+    if (!unit.empty() && is_letter(unit.front())) {
         return read_duration(value);
     }
-    return delay_or_epoch(number.value, date);
+    return delay_or_epoch(number.value, date, clock);
 }
 
 std::string_view member_at(std::string_view object, std::string_view path) {
@@ -186,16 +214,16 @@ std::optional<core::Duration> wait_at(const WaitSource& source, const HttpHead& 
                                       const Complaint& complaint) {
     switch (source.kind) {
         case WaitSource::Kind::retry_after:
-            return parse_retry_after(head.retry_after, head.date);
+            return parse_retry_after(head.retry_after, head.date, head.clock);
         case WaitSource::Kind::limit_header:
             for (const auto& [name, value] : head.limits) {
                 if (name == source.name) {
-                    return wait_in_limit_header(value, head.date);
+                    return wait_in_limit_header(value, head.date, head.clock);
                 }
             }
             return std::nullopt;
         case WaitSource::Kind::data:
-            return wait_in_value(member_at(complaint.data, source.name), head.date);
+            return wait_in_value(member_at(complaint.data, source.name), head.date, head.clock);
         case WaitSource::Kind::text:
             for (const auto* texts : {&complaint.texts, &complaint.nested}) {
                 for (const std::string& text : *texts) {
@@ -240,7 +268,8 @@ std::optional<std::int64_t> parse_http_date(std::string_view text) {
            *second;
 }
 
-std::optional<core::Duration> parse_retry_after(std::string_view value, std::string_view date) {
+std::optional<core::Duration> parse_retry_after(std::string_view value, std::string_view date,
+                                                const std::optional<OwnClock>& clock) {
     value = core::trim(value);
     if (value.empty()) {
         return std::nullopt;
@@ -249,29 +278,25 @@ std::optional<core::Duration> parse_retry_after(std::string_view value, std::str
         return plausible_wait(read_number(value).value);
     }
     const auto until = parse_http_date(value);
-    const auto since = parse_http_date(core::trim(date));
-    if (!until || !since) {
-        return std::nullopt;
-    }
-    return plausible_wait(static_cast<double>(*until - *since));
+    return until ? wait_until(static_cast<double>(*until), date, clock) : std::nullopt;
 }
 
-std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date) {
+std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date,
+                                            const std::optional<OwnClock>& clock) {
     if (value.empty()) {
         return std::nullopt;
     }
     if (const auto text = jsonrpc::plain_string(value)) {
         const auto until = parse_timestamp(*text);
         if (!until) {
-            return read_duration(*text);
+            return read_duration(core::to_lower(*text));
         }
-        const auto now = parse_http_date(core::trim(date));
-        return now ? plausible_wait(static_cast<double>(*until - *now)) : std::nullopt;
+        return wait_until(static_cast<double>(*until), date, clock);
     }
     if (!is_digit(value.front())) {
         return std::nullopt;
     }
-    return delay_or_epoch(read_number(value).value, date);
+    return delay_or_epoch(read_number(value).value, date, clock);
 }
 
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {

@@ -18,18 +18,23 @@ namespace weir::routing {
 constexpr core::Duration kMaxWait = std::chrono::hours(24);
 
 // A `Retry-After` field (RFC 9110, 10.2.3): whole seconds, or an HTTP-date, which is read against
-// the reply's own `date` so that neither clock matters. Nothing for a value that is zero, past,
-// negative, unreadable, longer than kMaxWait, or a date without a `date`.
-std::optional<core::Duration> parse_retry_after(std::string_view value, std::string_view date);
+// the reply's own `date` so that neither clock matters, or without one against `clock`. Nothing for
+// a value that is zero, past, negative, unreadable, longer than kMaxWait, or beyond the clock's
+// reach.
+std::optional<core::Duration> parse_retry_after(std::string_view value, std::string_view date,
+                                                const std::optional<OwnClock>& clock = {});
 
 // Seconds since 1970 of an IMF-fixdate, `Sun, 06 Nov 1994 08:49:37 GMT`; nothing for another form.
 std::optional<std::int64_t> parse_http_date(std::string_view text);
 
-// A wait in a phrase such as "retry in 5m30s", "try again in 4ms", "reset in 60 seconds".
+// A wait in a phrase such as "retry in 5m30s", "try again in 4ms", "reset in 60 seconds"; nothing
+// where a word follows the number that is no unit.
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text);
 
-// A number of seconds, a duration in a string, an RFC 3339 time (against `date`); raw JSON.
-std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date);
+// A number of seconds, a duration in a string, an RFC 3339 time or an epoch (against `date`, or
+// `clock`); raw JSON.
+std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date,
+                                            const std::optional<OwnClock>& clock = {});
 
 // One place where a provider writes its wait.
 struct WaitSource {
@@ -39,7 +44,7 @@ struct WaitSource {
 WaitSource wait_source(std::string_view name);  // as a profile spells it
 
 // The first wait that can be read, in the order of `sources`. A reset that is an epoch is read
-// against the reply's own `date`.
+// against the reply's own `date`, or else the gateway's clock.
 std::optional<core::Duration> find_wait(const std::vector<WaitSource>& sources,
                                         const HttpHead& head, const Complaint& complaint);
 

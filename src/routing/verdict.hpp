@@ -54,6 +54,13 @@ struct TransportFailure {
 };
 
 // The head of an HTTP reply, as far as a decision may rest on it.
+// What a time in a reply without a `Date` is read against: when the reply came, by the gateway's
+// own clock, and how far ahead of that a time is believed, since the two clocks may differ.
+struct OwnClock {
+    core::WallTime now;
+    core::Duration reach;
+};
+
 struct HttpHead {
     int status = 0;
     std::string retry_after;  // raw field value; empty: none
@@ -61,6 +68,7 @@ struct HttpHead {
     // The first fields whose names begin with RateLimit, X-RateLimit or X-Rate-Limit, likewise;
     // names in small letters.
     std::vector<std::pair<std::string, std::string>> limits = {};
+    std::optional<OwnClock> clock = {};  // of a reply that is no answer
 };
 
 // One reply: its head, and the JSON-RPC reply in its body where there is one with the right id.

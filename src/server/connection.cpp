@@ -108,6 +108,7 @@ class Connection::Impl final : private Wire::Watcher {
     Answer answer_;
     bool served_one_ = false;
     bool waiting_ = false;     // for a head
+    bool idle_ = true;         // no byte of a head is here, but for the empty line before one
     bool head_begun_ = false;  // its first byte is here
 
     // Of the current request.
@@ -127,6 +128,7 @@ runtime::Task<> Connection::Impl::serve() {
         HeadScanner scanner(limits_.max_header);
         head_begun_ = false;
         HeadScanner::State state = scanner.advance(wire_.buffer().bytes());
+        idle_ = scanner.begin() == wire_.buffer().size();
         while (state == HeadScanner::State::more && next == Next::request) {
             waiting_ = true;
             wait_for_head();
@@ -137,6 +139,7 @@ runtime::Task<> Connection::Impl::serve() {
             }
             if (read == Wire::Read::data) {
                 state = scanner.advance(wire_.buffer().bytes());
+                idle_ = scanner.begin() == wire_.buffer().size();
             } else if (read) {
                 next = co_await head_ended(*read);
             }
@@ -160,7 +163,8 @@ runtime::Task<> Connection::Impl::serve() {
 
 // A new connection has the time for one head to say something; later ones may idle first.
 void Connection::Impl::wait_for_head() {
-    if (wire_.buffer().empty() && served_one_) {
+    if (idle_ && served_one_) {
+        head_begun_ = false;
         wire_.set_idle_deadline(answer_.finished_at(),
                                 answer_.finished_at() + limits_.idle_timeout);
     } else if (!served_one_) {
@@ -176,7 +180,7 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::head_ended(Wire::Read re
     if (!refusal) {
         co_return Next::cut;
     }
-    if (wire_.buffer().empty() && read != Wire::Read::no_memory) {
+    if (idle_ && read != Wire::Read::no_memory) {
         co_return Next::close;
     }
     begin_answer(RequestHead());
@@ -411,7 +415,7 @@ runtime::Task<> Connection::Impl::turn_away() {
 }
 
 void Connection::Impl::close_if_idle() {
-    if (waiting_ && wire_.buffer().empty()) {
+    if (waiting_ && idle_) {
         wire_.cut_if_silent();
     }
 }

@@ -53,17 +53,41 @@ int hex_digit(char c) {
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
+// The first byte of a text and what it takes there.
+struct Unit {
+    char byte;
+    std::size_t length;
+};
+
+Unit percent_unit(std::string_view text) {
+    const int high = text.size() >= 3 && text[0] == '%' ? hex_digit(text[1]) : -1;
+    const int low = high >= 0 ? hex_digit(text[2]) : -1;
+    return low >= 0 ? Unit{static_cast<char>(high * 16 + low), 3} : Unit{text[0], 1};
+}
+
+// Of JSON's escapes those that a secret may hold: no control characters, nothing beyond ASCII.
+Unit json_unit(std::string_view text) {
+    constexpr std::size_t kUnicode = 6;  // \u0041
+    if (text.size() < 2 || text[0] != '\\') {
+        return {text[0], 1};
+    }
+    if (text.size() >= kUnicode && text.starts_with("\\u00")) {
+        const int high = hex_digit(text[4]);
+        const int low = hex_digit(text[5]);
+        if (high >= 0 && high < 8 && low >= 0) {
+            return {static_cast<char>(high * 16 + low), kUnicode};
+        }
+    }
+    const bool quoted = text[1] == '"' || text[1] == '\\' || text[1] == '/';
+    return quoted ? Unit{text[1], 2} : Unit{text[0], 1};
+}
+
 std::string percent_decode(std::string_view text) {
     std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const int high = text[i] == '%' && i + 2 < text.size() ? hex_digit(text[i + 1]) : -1;
-        const int low = high >= 0 ? hex_digit(text[i + 2]) : -1;
-        if (low >= 0) {
-            out += static_cast<char>(high * 16 + low);
-            i += 2;
-        } else {
-            out += text[i];
-        }
+    while (!text.empty()) {
+        const auto [byte, length] = percent_unit(text);
+        out += byte;
+        text.remove_prefix(length);
     }
     return out;
 }
@@ -191,25 +215,70 @@ PieceRedactor::PieceRedactor(const std::vector<core::Secret>& secrets) {
     }
 }
 
-std::string_view PieceRedactor::apply(std::string_view text, std::string& scratch) const {
-    scratch.clear();
+// A text without its escapes, and where each of its bytes begins in the text.
+struct PieceRedactor::Unescaped {
+    std::string bytes;
+    std::vector<std::size_t> begins;  // and, last, the text's end
+};
+
+PieceRedactor::Unescaped PieceRedactor::unescape(std::string_view text) {
+    Unescaped json;
+    for (std::size_t i = 0; i < text.size();) {
+        const auto [byte, length] = json_unit(text.substr(i));
+        json.bytes += byte;
+        json.begins.push_back(i);
+        i += length;
+    }
+    json.begins.push_back(text.size());
+    Unescaped plain;
+    for (std::size_t i = 0; i < json.bytes.size();) {
+        const auto [byte, length] = percent_unit(std::string_view(json.bytes).substr(i));
+        plain.bytes += byte;
+        plain.begins.push_back(json.begins[i]);
+        i += length;
+    }
+    plain.begins.push_back(text.size());
+    return plain;
+}
+
+// Where pieces stand, as they come; those that overlap are one.
+std::vector<std::pair<std::size_t, std::size_t>> PieceRedactor::find(std::string_view text) const {
+    std::vector<std::pair<std::size_t, std::size_t>> places;
     std::string window;
-    std::size_t shown = 0;   // the text up to here is in `scratch`, masked
-    std::size_t masked = 0;  // the text up to here is part of a piece
     for (std::size_t at = 0; !pieces_.empty() && at + Redactor::kShortest <= text.size(); ++at) {
         window = text.substr(at, Redactor::kShortest);
         if (!pieces_.contains(window)) {
             continue;
         }
-        if (at >= masked) {
-            scratch += text.substr(shown, at - shown);
+        if (!places.empty() && at < places.back().second) {
+            places.back().second = at + Redactor::kShortest;
+        } else {
+            places.emplace_back(at, at + Redactor::kShortest);
+        }
+    }
+    return places;
+}
+
+std::string_view PieceRedactor::apply(std::string_view text, std::string& scratch) const {
+    auto places = find(text);
+    if (text.find_first_of("%\\") != std::string_view::npos) {
+        const Unescaped plain = unescape(text);
+        for (const auto& [begin, end] : find(plain.bytes)) {
+            places.emplace_back(plain.begins[begin], plain.begins[end]);
+        }
+        std::sort(places.begin(), places.end());
+    }
+    if (places.empty()) {
+        return text;
+    }
+    scratch.clear();
+    std::size_t shown = 0;  // the text up to here is in `scratch`, masked
+    for (const auto& [begin, end] : places) {
+        if (begin >= shown) {
+            scratch += text.substr(shown, begin - shown);
             scratch += kMask;
         }
-        masked = at + Redactor::kShortest;
-        shown = masked;
-    }
-    if (shown == 0) {
-        return text;
+        shown = std::max(shown, end);
     }
     scratch += text.substr(shown);
     return scratch;

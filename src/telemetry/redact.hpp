@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace weir::telemetry {
@@ -48,7 +49,9 @@ class Redactor {
 };
 
 // Replaces every piece of kShortest bytes or more of a secret, in each of its forms: for texts that
-// a provider made, who may quote a part of a key. Immutable; any thread. Slower than Redactor.
+// a provider made, who may quote a part of a key. Such texts are also looked at with their escapes
+// undone (JSON's, then percent-encoding), so that it does not matter which bytes of a secret are
+// escaped and how. Immutable; any thread. Slower than Redactor.
 class PieceRedactor {
   public:
     explicit PieceRedactor(const std::vector<core::Secret>& secrets);
@@ -57,6 +60,10 @@ class PieceRedactor {
     std::string_view apply(std::string_view text, std::string& scratch) const;
 
   private:
+    struct Unescaped;
+    static Unescaped unescape(std::string_view text);
+    std::vector<std::pair<std::size_t, std::size_t>> find(std::string_view text) const;
+
     std::unordered_set<std::string> pieces_;  // every kShortest bytes that stand together
 };
 

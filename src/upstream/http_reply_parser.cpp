@@ -275,11 +275,8 @@ ReplyHeadParser::Step ReplyHeadParser::blank_line() {
         if (status == 101 || has_chunked_ || (has_length_ && head_.length != 0)) {
             return bad("the reply is an interim one that nobody asked for");
         }
-        if (++interim_ > kMaxInterim) {
-            return bad("the reply never comes after its interim ones");
-        }
         head_ = ReplyHead{};
-        date_size_ = 0;
+        date_size_ = fields_ = 0;
         in_fields_ = has_length_ = has_coding_ = says_close_ = says_keep_alive_ = false;
         return Step::more;
     }

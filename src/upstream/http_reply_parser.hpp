@@ -34,8 +34,7 @@ enum class RateFields : std::uint8_t { of_refusals, of_every_reply };
 class ReplyHeadParser {
   public:
     static constexpr std::size_t kMaxSize = 64 * 1024;  // interim heads included
-    static constexpr std::size_t kMaxFields = 200;
-    static constexpr std::size_t kMaxInterim = 8;
+    static constexpr std::size_t kMaxFields = 200;      // of one head
 
     enum class Step : std::uint8_t { more, done, bad };
 
@@ -74,7 +73,6 @@ class ReplyHeadParser {
     std::size_t line_ = 0;     // where the line begins that is not complete yet
     std::size_t scanned_ = 0;  // no line feed between there and here
     std::size_t fields_ = 0;
-    std::size_t interim_ = 0;
     bool in_fields_ = false;
     bool http_1_0_ = false;
     bool has_length_ = false;

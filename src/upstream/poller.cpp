@@ -342,9 +342,12 @@ Poller::Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*>
         shared_->ticks.emplace_back(worker.io);
         const config::Chain& config = pool.chain();
         for (routing::UpstreamIndex i = 0; i < config.upstreams.size(); ++i) {
-            const ProbeTarget target = {chain, i, config.timeouts.attempt,
+            const ProbeTarget target = {chain,
+                                        i,
+                                        config.timeouts.attempt,
                                         std::max(config.reply_buffer, kSmallestBound),
-                                        &providers.get(config.upstreams[i].provider)};
+                                        &providers.get(config.upstreams[i].provider),
+                                        config.rate_limits.max_cooldown};
             shared_->watches.emplace_back(worker.io, pool, target);
         }
     }

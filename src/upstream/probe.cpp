@@ -81,6 +81,7 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
     }
     routing::HttpReply reply;
     reply.head = received.head;
+    reply.head.clock = {.now = clock.wall_now(), .reach = target.max_cooldown};
     reply.body = received.body.bytes();
     const auto parsed = jsonrpc::parse_reply(reply.body);
     if (parsed && (*parsed).id == kProbeId) {

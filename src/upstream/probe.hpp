@@ -23,6 +23,7 @@ struct ProbeTarget {
     core::Duration timeout{};
     std::size_t max_reply = 0;
     const routing::Profile* profile = nullptr;  // reads its errors
+    core::Duration max_cooldown{};
 };
 
 // The verdict tells why there is no answer; it blames the upstream unless it is a limit.

@@ -91,6 +91,28 @@ TEST_CASE("time runs out", "[server]") {
         REQUIRE(client.read_answer());
         CHECK(client.is_closed_by_peer());
     }
+    SECTION("an idle connection with the empty line that some clients send after a body") {
+        const bool in_pieces = GENERATE(false, true);
+        HttpClient client(server.port());
+        client.send(plain_post("first") + (in_pieces ? "\r" : "\r\n"));
+        REQUIRE(client.read_answer());
+        client.send(in_pieces ? "\n" : "");
+        CHECK(client.is_closed_by_peer());  // and nothing said
+    }
+    SECTION("a new connection that sends an empty line and no more") {
+        HttpClient client(server.port());
+        client.send("\r\n");
+        CHECK(client.is_closed_by_peer());
+    }
+    SECTION("an empty line, then half a head") {
+        HttpClient client(server.port());
+        client.send(plain_post("first") + "\r\n");
+        REQUIRE(client.read_answer());
+        client.send("POST / HT");
+        const auto answer = client.read_answer();
+        REQUIRE(answer);
+        CHECK(answer->status == 408);
+    }
     SECTION("a handler may take longer than any of them") {
         HttpClient client(server.port());
         client.send(plain_post("wait"));

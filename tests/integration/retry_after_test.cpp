@@ -47,6 +47,8 @@ constexpr Row kRows[] = {
      kPlain, kDefault},
     {"a date beside none of the reply's own", "Retry-After: Thu, 14 Nov 2069 22:13:20 GMT\r\n",
      kPlain, kDefault},
+    {"words of years", "", R"({"code":-32005,"message":"rate limit exceeded, retry in 7 years"})",
+     kDefault},
     {"two that agree", "Retry-After: 3\r\nRetry-After: 3\r\n", kPlain, 3},
     {"two that differ", "Retry-After: 3\r\nRetry-After: 12\r\n", kPlain, 12},
     {"two, one of them garbage", "Retry-After: soon\r\nRetry-After: 12\r\n", kPlain, 12},

@@ -101,6 +101,16 @@ void add_heads(Faults& faults, std::uint16_t trap) {
             },
             Outcome::usable, Reuse::may);
     }
+    faults.say(
+        "a hundred interim replies",
+        [](const std::string& id) {
+            std::string reply;
+            for (int i = 0; i < 100; ++i) {
+                reply += "HTTP/1.1 102 Processing\r\nA: b\r\nC: d\r\nE: f\r\n\r\n";
+            }
+            return reply + with_length(own_reply(id));
+        },
+        Outcome::usable, Reuse::may);
     faults.say("101", [](const std::string& id) {
         return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n" +
                with_length(own_reply(id));

@@ -52,6 +52,30 @@ TEST_CASE("Retry-After as a date counts from the reply's own date") {
     CHECK_FALSE(parse_retry_after("Sun, 06 Nov 1994 08:49:40 GMT", "garbage").has_value());
 }
 
+TEST_CASE("without a date of the reply's own, the gateway's clock will do, for times not too far") {
+    const OwnClock clock{.now = weir::core::WallTime(784111777s), .reach = 10min};  // kDate
+    const char* const soon = "Sun, 06 Nov 1994 08:49:40 GMT";
+    CHECK(parse_retry_after(soon, "", clock) == Duration(3s));
+    CHECK(parse_retry_after(soon, "garbage", clock) == Duration(3s));
+    CHECK(parse_retry_after("Sun, 06 Nov 1994 08:59:37 GMT", "", clock) == Duration(10min));
+    CHECK_FALSE(parse_retry_after("Sun, 06 Nov 1994 08:59:38 GMT", "", clock).has_value());
+    CHECK_FALSE(parse_retry_after(kDate, "", clock).has_value());
+    // The reply's own comes first, and needs no bound but kMaxWait.
+    CHECK(parse_retry_after("Mon, 07 Nov 1994 08:49:37 GMT", kDate, clock) == Duration(24h));
+    CHECK_FALSE(parse_retry_after(soon, soon, clock).has_value());
+    CHECK(wait_in_value("784111787", "", clock) == std::nullopt);  // no epoch: a delay of decades
+    const OwnClock later{.now = weir::core::WallTime(1700000000s), .reach = 10min};
+    CHECK(wait_in_value("1700000005", "", later) == Duration(5s));
+    CHECK(wait_in_value("1700000005500", "", later) == Duration(5500ms));
+    CHECK(wait_in_value("\"2023-11-14T22:13:50Z\"", "", later) == Duration(30s));
+    CHECK_FALSE(wait_in_value("1700000601", "", later).has_value());
+    CHECK_FALSE(wait_in_value("1699999999", "", later).has_value());
+    HttpHead head;
+    head.limits = {{"x-ratelimit-reset", "1700000007"}};
+    head.clock = later;
+    CHECK(find_wait({wait_source("x-ratelimit-reset")}, head, Complaint()) == Duration(7s));
+}
+
 TEST_CASE("a wait in words") {
     CHECK(wait_in_text("call rate limit exhausted, retry in 10s") == Duration(10s));
     CHECK(wait_in_text("retry in 5m30s") == Duration(330s));
@@ -61,6 +85,16 @@ TEST_CASE("a wait in words") {
     CHECK(wait_in_text("retry in 1.5s") == Duration(1500ms));
     CHECK(wait_in_text("try again in 7") == Duration(7s));
     CHECK(wait_in_text("retry in 20h") == Duration(20h));
+    CHECK(wait_in_text("retry in 1 day") == Duration(24h));
+    CHECK(wait_in_text("retry in 5 mins") == Duration(5min));
+    CHECK(wait_in_text("retry in 7. thank you") == Duration(7s));
+    for (const char* none : {"retry in 7 years", "retry in 7 weeks", "retry in 7 months",
+                             "retry in 7 somethings", "retry in 7 hourglasses", "retry in 7 дней",
+                             "retry in 7years", "retry in 5m3 years", "retry in 2 days"}) {
+        INFO(none);
+        CHECK_FALSE(wait_in_text(none).has_value());
+    }
+    CHECK_FALSE(wait_in_value("\"7 years\"", "").has_value());
     for (const char* none : {"", "retry in 99999h", "retry in", "retry in a while", "retry in 0s",
                              "10s", "again in -1s"}) {
         INFO(none);

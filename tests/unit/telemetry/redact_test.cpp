@@ -86,6 +86,16 @@ TEST_CASE("pieces of a secret are replaced where a provider quotes them") {
         {"short", "short"},
         {R"({"message":"bad wo\/rds \"he"})", R"({"message":"bad ***"})"},
         {"wo%2Frds%20%22here", "***"},
+        // Some bytes encoded and some not, digits of either case.
+        {"key a%62c%64efg%68, %61%62", "key ***, %61%62"},
+        {"key %69%6A%6b%6Cmno%70.", "key ***."},
+        {"%61bcdefgh%69jklmno%70", "***"},
+        {"wo%2frds%20\"here", "***"},
+        {R"(wo\/rds%20\"h%65re)", "***"},
+        {R"(wo\u002frds%20\u0022here)", "***"},
+        {R"(\u0025\u0036\u0031bcdefgh-%)", "***-%"},
+        {"100% of abc%64efg", "100% of abc%64efg"},  // seven
+        {"%61bcdefg%6", "%61bcdefg%6"},              // an encoding that was cut off
     };
     for (const Case& c : cases) {
         CAPTURE(c.text);
