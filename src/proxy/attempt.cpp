@@ -249,6 +249,7 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .latency = judged.latency,
                        .call_hash = call_hash,
                        .at = judged.at,
+                       .answers = judged.answers,
                        .state_block = plan.block.state && plan.block.kind == Kind::number
                                           ? std::optional(plan.block.number)
                                           : std::nullopt});

@@ -33,7 +33,8 @@ struct Judged {
     routing::Verdict verdict;
     std::optional<Answer> answer;  // a result or an rpc_error, where the reply held one
     routing::TransportFailure::Sent sent = routing::TransportFailure::Sent::something;
-    core::TimePoint at;  // when it ended
+    core::TimePoint at;       // when it ended
+    std::size_t answers = 1;  // calls that an answer is for
     core::Duration latency{};
     std::string detail;  // for the log
 };

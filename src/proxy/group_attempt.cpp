@@ -106,6 +106,7 @@ class Judgement {
         judged.verdict = verdict_;
         judged.at = at;
         judged.latency = latency;
+        judged.answers = answered_;
         judged.detail = "an array of " + std::to_string(group_.places.size()) + " calls";
         report_attempt(services_, chain_, first, group_.upstream, judged);
         std::uint64_t units = 0;
@@ -138,7 +139,7 @@ class Judgement {
         const core::TimePoint now = services_.worker.clock.now();
         if (opinion.judge(group_.upstream, answer, asked, now) ==
             SecondOpinion::Opinion::ask_another) {
-            any_answered_ = true;
+            ++answered_;
             lose(place, Cause::answered, opinion.last_resort());
             return;
         }
@@ -147,7 +148,7 @@ class Judgement {
 
     // The first answer counts.
     void give(std::size_t place, Answer answer) {
-        any_answered_ = true;
+        ++answered_;
         if (!answers_[place]) {
             answers_[place].emplace(std::move(answer));
             answers_[place]->upstream = group_.upstream;
@@ -223,7 +224,7 @@ class Judgement {
         for (const std::size_t place : missing_) {
             lose(place, Cause::bad_reply, {});
         }
-        if (any_answered_) {
+        if (answered_ != 0) {
             end_ = End::taken;
         }
         if (!missing_.empty()) {
@@ -231,7 +232,7 @@ class Judgement {
                         .blame = routing::Blame::upstream,
                         .cause = Cause::bad_reply,
                         .retry_after = {}};
-        } else if (!any_answered_ && !refusals_.empty()) {
+        } else if (answered_ == 0 && !refusals_.empty()) {
             verdict_ = refusals_.front().second;
             refusals_.erase(refusals_.begin());
         }
@@ -303,8 +304,8 @@ class Judgement {
     std::vector<std::pair<std::size_t, Verdict>> refusals_;
     std::optional<std::size_t> named_;
     std::optional<upstream::BatchReport::End> end_;
-    Verdict verdict_;  // of the message
-    bool any_answered_ = false;
+    Verdict verdict_;           // of the message
+    std::size_t answered_ = 0;  // of its calls
 };
 
 }  // namespace

@@ -43,7 +43,7 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
         // A limit that has just ended is why the wait was too long.
         ending.limited = outlook.obstacle == upstream::Obstacle::limit ||
                          outlook.obstacle == upstream::Obstacle::none;
-        ending.available_at = outlook.ready_at;
+        ending.available_at = outlook.capacity_at;
     }
     co_return std::move(waited.granted);
 }

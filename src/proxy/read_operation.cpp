@@ -390,7 +390,7 @@ Answer ReadOperation::give_up(core::TimePoint now) {
     if (!ending_.available_at && limited_.any()) {
         const upstream::Turn turn{
             .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
-        ending_.available_at = chain_.pool.outlook(turn, now).ready_at;
+        ending_.available_at = chain_.pool.outlook(turn, now).capacity_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)
                                 : Answer::failed(error_of(ending_, chain_.config, now));

@@ -11,10 +11,6 @@ using Seconds = std::chrono::duration<double>;
 constexpr double kRounding = 1e-6;  // of a token
 constexpr double kLongestWait = 366.0 * 86400;
 
-std::int64_t second_of(core::TimePoint time) {
-    return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
-}
-
 core::Duration wait_of(double seconds) {
     return std::chrono::ceil<core::Duration>(Seconds(std::min(seconds, kLongestWait)));
 }
@@ -27,11 +23,7 @@ double TokenBucket::level(core::TimePoint now) const {
 }
 
 core::TimePoint TokenBucket::ready_at(double amount, core::TimePoint now) const {
-    return ready_at(amount, level(now), now);
-}
-
-core::TimePoint TokenBucket::ready_at(double amount, double level, core::TimePoint now) const {
-    const double missing = amount - level;
+    const double missing = amount - level(now);
     const core::TimePoint from = std::max(now, at_);
     return missing <= kRounding ? from : from + wait_of(missing / per_second_);
 }
@@ -44,101 +36,6 @@ void TokenBucket::take(double amount, core::TimePoint now) {
 void TokenBucket::restart(double level, core::TimePoint when) {
     level_ = level;
     at_ = std::max(at_, when);
-}
-
-void TokenBucket::set_rate(double per_second, core::TimePoint now) {
-    level_ = level(now);
-    at_ = std::max(at_, now);
-    per_second_ = per_second;
-}
-
-core::TimePoint LearnedRate::ready_at(double calls, core::TimePoint now) const {
-    return bucket_ ? bucket_->ready_at(std::min(calls, bucket_->capacity()), now) : now;
-}
-
-// Answers will have earned the burst by then.
-core::TimePoint LearnedRate::estimate(double calls, core::TimePoint now) const {
-    if (!bucket_) {
-        return now;
-    }
-    return bucket_->ready_at(calls, ramping_ ? bucket_->capacity() : bucket_->level(now), now);
-}
-
-std::optional<double> LearnedRate::level(core::TimePoint now) const {
-    if (!bucket_) {
-        return std::nullopt;
-    }
-    return bucket_->ready_at(0, now) > now ? 0 : bucket_->level(now);
-}
-
-void LearnedRate::take(double calls, core::TimePoint now) {
-    const std::int64_t second = second_of(now);
-    if (second != second_) {
-        sent_before_ = second == second_ + 1 ? sent_ : 0;
-        sent_ = 0;
-        second_ = second;
-    }
-    sent_ += calls;
-    if (bucket_) {
-        climb(now);
-    }
-    if (bucket_) {
-        bucket_->take(calls, now);
-    }
-}
-
-double LearnedRate::observed(core::TimePoint now) const {
-    const std::int64_t age = second_of(now) - second_;
-    return age == 0 ? std::max(sent_, sent_before_) : age == 1 ? sent_ : 0;
-}
-
-void LearnedRate::climb(core::TimePoint now) {
-    if (now - fell_at_ >= kForgetAfter) {
-        bucket_.reset();
-        return;
-    }
-    const double passed = Seconds(now - climbed_at_).count();
-    if (passed <= 0) {
-        return;
-    }
-    climbed_at_ = now;
-    const double rate = bucket_->per_second();
-    bucket_->set_rate(rate + (rate * kClimbShare + kClimb) * passed, now);
-    const double least = std::max(kFirstBurst, bucket_->per_second());
-    bucket_->set_capacity(std::min(least, bucket_->capacity() + kBurstClimb * passed));
-}
-
-void LearnedRate::on_answer(core::TimePoint now) {
-    if (!bucket_) {
-        return;
-    }
-    climb(now);
-    if (bucket_ && ramping_) {
-        const double room = bucket_->capacity() - bucket_->level(now);
-        bucket_->add(std::clamp(room, 0.0, 2.0));
-        ramping_ = room > 2.0;
-    }
-}
-
-void LearnedRate::on_limit(core::TimePoint sent_at, core::TimePoint now,
-                           core::TimePoint resume_at) {
-    // Replies to what was sent before the last fall say nothing new.
-    const bool known = bucket_ && sent_at <= fell_at_;
-    if (!known) {
-        const double before =
-            bucket_ ? std::min(bucket_->per_second(), observed(now)) : observed(now);
-        const double rate = std::max(kLeastRate, before * kKept);
-        const double burst = bucket_ ? std::max(1.0, bucket_->capacity() / 2) : kFirstBurst;
-        bucket_.emplace(rate, burst);
-        fell_at_ = now;
-    }
-    ramping_ = true;
-    climbed_at_ = std::max(climbed_at_, resume_at);
-    bucket_->restart(1, resume_at);
-}
-
-std::optional<double> LearnedRate::rate() const {
-    return bucket_ ? std::optional<double>(bucket_->per_second()) : std::nullopt;
 }
 
 Budget::Budget(const config::Rate& rate) : per_day_(rate.units_per_day) {
@@ -219,9 +116,9 @@ void Budget::take(const Charge& charge, core::TimePoint now) {
     today_ += charge.units;
 }
 
-void Budget::on_answer(core::TimePoint now) {
+void Budget::on_answer(std::size_t calls, core::TimePoint now) {
     if (learned_) {
-        learned_->on_answer(now);
+        learned_->on_answer(static_cast<double>(calls), now);
     }
 }
 

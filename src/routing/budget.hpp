@@ -4,7 +4,9 @@
 
 #include "config/config.hpp"
 #include "core/time.hpp"
+#include "routing/learned_rate.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -25,17 +27,10 @@ class TokenBucket {
 
     // `now` or later: when `amount` is there.
     core::TimePoint ready_at(double amount, core::TimePoint now) const;
-    // The same from another level than the present one.
-    core::TimePoint ready_at(double amount, double level, core::TimePoint now) const;
     void take(double amount, core::TimePoint now);
 
     // Nothing flows in before `when`, at which it holds `level`.
     void restart(double level, core::TimePoint when);
-    void add(double amount) { level_ += amount; }
-
-    void set_rate(double per_second, core::TimePoint now);
-    void set_capacity(double capacity) { capacity_ = capacity; }
-    double per_second() const { return per_second_; }
     double capacity() const { return capacity_; }
     double level(core::TimePoint now) const;
 
@@ -44,46 +39,6 @@ class TokenBucket {
     double level_;  // at `at_`
     double capacity_;
     core::TimePoint at_{};
-};
-
-// The rate of an upstream whose limits nobody has configured. Unlimited until the first refusal;
-// that sets it to a part of what was sent in the second before. It climbs slowly while nothing is
-// refused, is forgotten after kForgetAfter, and is never below kLeastRate.
-//
-// After each cool-down one call goes first; every answer lets two more follow, up to the burst.
-// Each refusal halves the burst.
-class LearnedRate {
-  public:
-    static constexpr double kLeastRate = 0.5;    // calls per second
-    static constexpr double kKept = 0.7;         // of the rate that was refused
-    static constexpr double kClimbShare = 0.01;  // per second
-    static constexpr double kClimb = 0.1;        // calls per second, per second
-    static constexpr double kFirstBurst = 16;    // calls
-    static constexpr double kBurstClimb = 0.1;   // calls, per second
-    static constexpr core::Duration kForgetAfter = std::chrono::minutes(10);
-
-    core::TimePoint ready_at(double calls, core::TimePoint now) const;
-    core::TimePoint estimate(double calls, core::TimePoint now) const;
-    std::optional<double> level(core::TimePoint now) const;  // nothing: not limited
-    void take(double calls, core::TimePoint now);
-    void on_answer(core::TimePoint now);
-    void on_limit(core::TimePoint sent_at, core::TimePoint now, core::TimePoint resume_at);
-
-    // Calls per second; nothing: not limited.
-    std::optional<double> rate() const;
-
-  private:
-    void climb(core::TimePoint now);
-    double observed(core::TimePoint now) const;
-
-    std::optional<TokenBucket> bucket_;  // nothing: not limited
-    core::TimePoint fell_at_{};
-    core::TimePoint climbed_at_{};
-    bool ramping_ = false;  // since a cool-down, until the burst has been earned
-    // Calls sent in the present second and in the one before.
-    std::int64_t second_ = 0;
-    double sent_ = 0;
-    double sent_before_ = 0;
 };
 
 class Budget {
@@ -101,7 +56,8 @@ class Budget {
     // Charges what is sent, whether it was ready or not.
     void take(const Charge& charge, core::TimePoint now);
 
-    void on_answer(core::TimePoint now);
+    // So many calls were answered, with whatever but a rate limit.
+    void on_answer(std::size_t calls, core::TimePoint now);
     // A rate limit in reply to what was sent at `sent_at`; nothing is sent before `resume_at`.
     void on_limit(core::TimePoint sent_at, core::TimePoint now, core::TimePoint resume_at);
 

@@ -73,8 +73,8 @@ void Pool::report(const AttemptReport& report) {
         impl_->learn_history(member, report);
         if (report.verdict.cause == routing::Cause::rate_limited) {
             impl_->on_limit(member, report.at - report.latency, report.at);
-        } else {
-            member.budget.on_answer(report.at);
+        } else if (report.verdict.disposition == routing::Disposition::answer) {
+            member.budget.on_answer(report.answers, report.at);
         }
         if (report.verdict.cause == routing::Cause::answered) {
             member.batch.on_single_answer();
@@ -97,7 +97,7 @@ void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core
 void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observation) {
     const std::lock_guard lock(impl_->mutex);
     impl_->members[upstream].health.on_probe_success(observation.at);
-    impl_->members[upstream].budget.on_answer(observation.at);
+    impl_->members[upstream].budget.on_answer(1, observation.at);
     impl_->members[upstream].head_trouble = routing::Cause::answered;
     impl_->view.observe_head(upstream, observation);
     impl_->refresh(observation.at);

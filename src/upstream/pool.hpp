@@ -42,6 +42,7 @@ struct AttemptReport {
     core::Duration latency{};
     std::uint64_t call_hash = 0;  // of method and params: a circuit needs two different calls
     core::TimePoint at;
+    std::size_t answers = 1;  // calls that it answered, where the verdict is an answer
     std::optional<std::uint64_t> state_block = {};  // the block whose state it asked for, by number
 };
 
@@ -115,7 +116,10 @@ struct Turn {
 
 // When a turn would come, as far as can be told.
 struct Outlook {
-    core::TimePoint ready_at;  // best guess
+    core::TimePoint ready_at;  // best guess: behind those that wait now, all of which are served
+    // When one who comes back may be served: an upstream can take a call, and those that wait now
+    // have had their turn or have given up.
+    core::TimePoint capacity_at;
     Obstacle obstacle = Obstacle::none;
 };
 
@@ -132,6 +136,7 @@ class Waiter {
     virtual void on_first(core::TimePoint when) = 0;
 
     const Turn wants;
+    core::TimePoint until{};  // it leaves the queue then; the pool's
 };
 
 // A row of the status page.

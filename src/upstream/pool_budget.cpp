@@ -125,33 +125,75 @@ void Pool::Impl::run_queue(core::TimePoint now) {
     }
 }
 
+// What those that wait will cost each upstream, if each goes to the one that can take it first.
+// Long queues are dealt out in handfuls: a guess needs no more.
+std::vector<Charge> Pool::Impl::queued(core::TimePoint now) const {
+    constexpr std::size_t kHandfuls = 32;
+    const std::size_t most = queue.size() / kHandfuls + 1;
+    std::vector<Charge> ahead(members.size(), Charge{.calls = 0, .units = 0});
+    for (auto waiter = queue.begin(); waiter != queue.end();) {
+        const Tried among = (*waiter)->wants.among;
+        std::vector<Charge> with = ahead;
+        for (std::size_t taken = 0;
+             taken < most && waiter != queue.end() && (*waiter)->wants.among == among;
+             ++taken, ++waiter) {
+            for (UpstreamIndex i = 0; i < members.size(); ++i) {
+                if (among.test(i)) {
+                    const Charge cost = charge_of(i, (*waiter)->wants.kind());
+                    with[i].calls += cost.calls;
+                    with[i].units += cost.units;
+                }
+            }
+        }
+        std::optional<UpstreamIndex> first;
+        core::TimePoint first_at;
+        for (UpstreamIndex i = 0; i < members.size(); ++i) {
+            if (!among.test(i)) {
+                continue;
+            }
+            const core::TimePoint at =
+                std::max(rest_of(members[i]), members[i].budget.estimate(with[i], {0, 0}, now));
+            if (!first || at < first_at) {
+                first = i;
+                first_at = at;
+            }
+        }
+        if (first) {
+            ahead[*first] = with[*first];
+        }
+    }
+    return ahead;
+}
+
 Outlook Pool::Impl::outlook(const Turn& turn, core::TimePoint now) const {
-    Outlook best{.ready_at = core::TimePoint::max(), .obstacle = Obstacle::unfit};
+    Outlook best{.ready_at = core::TimePoint::max(),
+                 .capacity_at = core::TimePoint::max(),
+                 .obstacle = Obstacle::unfit};
+    const std::vector<Charge> ahead = queued(now);
+    core::TimePoint last_leaves = now;
+    for (const std::shared_ptr<Waiter>& waiter : queue) {
+        last_leaves = std::max(last_leaves, waiter->until);
+    }
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         if (!turn.among.test(i)) {
             continue;
-        }
-        Charge ahead{.calls = 0, .units = 0};
-        for (const std::shared_ptr<Waiter>& waiter : queue) {
-            if (waiter->wants.among.test(i)) {
-                const Charge cost = charge_of(i, waiter->wants.kind());
-                ahead.calls += cost.calls;
-                ahead.units += cost.units;
-            }
         }
         Obstacle obstacle = obstacle_to(i, turn.kind(), now);
         if (obstacle == Obstacle::unfit) {
             continue;
         }
-        const core::TimePoint at =
-            std::max(members[i].health.rests_until(),
-                     members[i].budget.estimate(ahead, charge_of(i, turn.kind()), now));
-        if (at > now || ahead.calls > 0) {
+        const Charge own = charge_of(i, turn.kind());
+        const core::TimePoint rested = std::max(now, members[i].health.rests_until());
+        const core::TimePoint alone = std::max(rested, members[i].budget.ready_at(own, now));
+        const core::TimePoint at = std::max(rested, members[i].budget.estimate(ahead[i], own, now));
+        if (at > now || ahead[i].calls > 0) {
             obstacle = Obstacle::limit;
         }
         if (best.obstacle == Obstacle::unfit || at < best.ready_at) {
-            best = {.ready_at = std::max(at, now), .obstacle = obstacle};
+            best.ready_at = at;
+            best.obstacle = obstacle;
         }
+        best.capacity_at = std::min(best.capacity_at, std::min(at, std::max(alone, last_leaves)));
     }
     return best;
 }
@@ -201,6 +243,7 @@ Pool::Joined Pool::join(std::shared_ptr<Waiter> waiter, core::TimePoint until,
     if (impl_->queue.size() >= kMaxWaiting) {
         return Joined::full;
     }
+    waiter->until = until;
     impl_->queue.push_back(std::move(waiter));
     impl_->waiting.store(impl_->queue.size());
     impl_->run_queue(now);

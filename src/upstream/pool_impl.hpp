@@ -96,6 +96,7 @@ struct Pool::Impl {
                          core::TimePoint now) const;
     Permit grant(routing::UpstreamIndex index, const CallKind& call, core::TimePoint now);
     bool is_waited_for(routing::UpstreamIndex index) const;
+    std::vector<routing::Charge> queued(core::TimePoint now) const;
     Outlook outlook(const Turn& turn, core::TimePoint now) const;
     std::optional<routing::UpstreamIndex> free_one(const Turn& turn, const routing::Tried& taken,
                                                    core::TimePoint now) const;

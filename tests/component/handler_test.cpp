@@ -343,3 +343,41 @@ TEST_CASE("a long reply that does not show its id first is read whole") {
     CHECK_FALSE(sink.streamed);
     CHECK(sink.body == R"({"jsonrpc":"2.0","id":7,"result":)" + value + '}');
 }
+
+TEST_CASE("a hostile client cannot turn an upstream away from the others") {
+    Fixture f(1);
+    const auto is_well = [&f] {
+        const auto& upstream = f.pools[0]->snapshots().get()->upstreams[0];
+        return upstream.state == routing::UpstreamState::fit &&
+               upstream.unsupported_methods.empty() && f.pools[0]->rests_until(0) <= f.clock.now();
+    };
+    // Its own words come back in the node's error.
+    for (const char* words : {"rate limit exceeded", "429 Too Many Requests", "invalid api key",
+                              "daily request count exceeded", "method not found"}) {
+        INFO(words);
+        f.transport.on(0, rpc_error(-32000, std::string("cannot parse: ") + words));
+        for (int i = 0; i < 5; ++i) {
+            const std::string params = "[\"" + std::string(words) + "\"," + std::to_string(i) + "]";
+            CHECK(f.ask(call("1", "eth_call", params)).body.find(words) != std::string::npos);
+        }
+        CHECK(is_well());
+    }
+    // Malformed calls of a good method.
+    f.transport.on(0, rpc_error(-32602, "invalid argument 0: hex string without 0x prefix"));
+    for (int i = 0; i < 20; ++i) {
+        f.ask(call("1", "eth_getBalance", "[" + std::to_string(i) + "]"));
+    }
+    CHECK(is_well());
+    // One call that makes the node time out, again and again.
+    Reaction hangs;
+    hangs.hangs = true;
+    f.transport.on(0, [hangs](const Sent& message) {
+        return message.body.find("poison") != std::string::npos ? hangs : result("\"0x1\"");
+    });
+    f.config.chains[0].timeouts.request = 100ms;
+    for (int i = 0; i < 10; ++i) {
+        f.ask(call("1", "eth_call", R"(["poison"])"));
+    }
+    CHECK(is_well());
+    CHECK(f.ask(call("1", "eth_gasPrice")).body.find("0x1") != std::string::npos);
+}

@@ -209,6 +209,25 @@ TEST_CASE("who cannot be served in time is told so at once, and does not queue")
     CHECK(at(gateway, 0) == served);
 }
 
+TEST_CASE("many clients and upstreams that only refuse: all are told the near time that is true") {
+    Gateway gateway(gateway_config(2), 2);
+    for (const std::size_t upstream : {0U, 1U}) {
+        gateway.on(upstream, [](const Sent&) { return limited("1"); });
+    }
+    std::vector<Gateway::Exchange*> exchanges;
+    for (int i = 0; i < 300; ++i) {
+        exchanges.push_back(&gateway.start(rpc("eth_gasPrice", "[" + std::to_string(i) + "]")));
+    }
+    unsigned longest = 0;
+    for (const Gateway::Exchange* exchange : exchanges) {
+        REQUIRE(Gateway::finish(*exchange));
+        CHECK(exchange->sink.head.status == 429);
+        longest = std::max(longest, exchange->sink.head.retry_after_seconds);
+    }
+    // The cool-down's second, or as long as those wait who came first.
+    CHECK(longest <= 4);
+}
+
 TEST_CASE("calls beyond the in-flight cap wait for a place") {
     config::Config config = gateway_config(1);
     config.chains[0].upstreams[0].max_in_flight = 2;

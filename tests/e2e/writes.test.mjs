@@ -17,11 +17,11 @@ import {until} from './lib/wait.mjs';
 const SEND = 'eth_sendRawTransaction';
 const TO = ACCOUNTS[1].address;
 
-function viemWallet(url) {
+function viemWallet(url, options = {}) {
   return createWalletClient({
     account: privateKeyToAccount(ACCOUNTS[0].key),
     chain: foundry,
-    transport: http(url),
+    transport: http(url, options),
   });
 }
 
@@ -77,7 +77,51 @@ for (const [name, send] of Object.entries(libraries)) {
     assert.equal(first.count(SEND) + second.count(SEND), 1);
     await assertMinedOnce(node, hash);
   });
+}
 
+const TRANSACTION = {
+  to: TO,
+  value: 1n,
+  nonce: 0,
+  gas: 21000n,
+  maxFeePerGas: 2n,
+  maxPriorityFeePerGas: 1n,
+  chainId: CHAIN_ID,
+  type: 'eip1559',
+};
+const {gas: gasLimit, ...FEES} = TRANSACTION;
+const ETHERS_TRANSACTION = {...FEES, gasLimit, type: 2};
+
+// At their defaults, and in arrays: both ethers send those at once, viem where it is told to.
+const unknowing = {
+  viem: async (t, url) => viemWallet(url).sendTransaction(TRANSACTION),
+  'viem, batching': async (t, url) => {
+    const wallet = viemWallet(url, {batch: true});
+    const [sent, read] = await Promise.allSettled([
+      wallet.sendTransaction(TRANSACTION),
+      wallet.request({method: 'eth_gasPrice'}),
+    ]);
+    assert.equal(read.value, '0x1');
+    throw sent.reason;
+  },
+  ethers: async (t, url) => ethersWallet(t, url).sendTransaction(ETHERS_TRANSACTION),
+  'ethers, alone': async (t, url) =>
+    ethersWallet(t, url, {batchMaxCount: 1}).sendTransaction(ETHERS_TRANSACTION),
+  'ethers v5': async (t, url) => {
+    const {Wallet: Wallet5, providers} = (await import('ethers-v5')).ethers;
+    const wallet = new Wallet5(ACCOUNTS[0].key, new providers.StaticJsonRpcProvider(url, CHAIN_ID));
+    const {value, maxFeePerGas, maxPriorityFeePerGas, ...rest} = ETHERS_TRANSACTION;
+    await wallet.sendTransaction({
+      ...rest,
+      value: String(value),
+      gasLimit: String(gasLimit),
+      maxFeePerGas: String(maxFeePerGas),
+      maxPriorityFeePerGas: String(maxPriorityFeePerGas),
+    });
+  },
+};
+
+for (const [name, send] of Object.entries(unknowing)) {
   test(`${name}: an outcome that nobody can tell carries the hash, and no library repeats it`, {
     timeout: 60_000,
     ...needsGateway,
@@ -90,19 +134,7 @@ for (const [name, send] of Object.entries(libraries)) {
       return {result: '0x1'};
     });
     const weir = await startGateway(t, {chainId: CHAIN_ID, upstreams: [provider.url]});
-    const transaction = {
-      to: TO,
-      value: 1n,
-      nonce: 0,
-      gas: 21000n,
-      gasLimit: 21000n,
-      maxFeePerGas: 2n,
-      maxPriorityFeePerGas: 1n,
-      chainId: CHAIN_ID,
-      type: name === 'viem' ? 'eip1559' : 2,
-    };
-    const wallet = name === 'viem' ? viemWallet(weir.url) : ethersWallet(t, weir.url);
-    await assert.rejects(wallet.sendTransaction(transaction), (error) => {
+    await assert.rejects(send(t, weir.url), (error) => {
       const seen = JSON.stringify(error, (key, value) =>
         typeof value === 'bigint' ? String(value) : value instanceof Error ? {...value, message: value.message} : value,
       );

@@ -104,6 +104,59 @@ std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint 
 
 }  // namespace
 
+TEST_CASE("who is told to come back is told when an upstream takes calls and the queue is gone") {
+    struct Waiting final : Waiter {
+        using Waiter::Waiter;
+        void on_turn(routing::UpstreamIndex, Permit permit) override { held = std::move(permit); }
+        void on_first(core::TimePoint) override {}
+        Permit held;
+    };
+    config::Chain chain = chain_of(2);
+    chain.upstreams[0].rate = chain.upstreams[1].rate = {.calls_per_second = 10, .burst = 1};
+    Fixture f(chain);
+    const routing::MethodTraits& traits = routing::find_method("eth_call");
+    const Turn any{.among = routing::Tried().set(0).set(1), .traits = &traits};
+    for (const std::size_t upstream : {0U, 1U}) {
+        f.report(upstream, Cause::rate_limited, 0, "eth_call", 10ms, 1s);
+    }
+    const core::TimePoint rested = f.pool.rests_until(0);
+    CHECK(rested - f.now > 900ms);
+    const Outlook empty = f.pool.outlook(any, f.now);
+    CHECK(empty.obstacle == Obstacle::limit);
+    CHECK(empty.ready_at == rested);
+    CHECK(empty.capacity_at == rested);
+
+    // Two upstreams serve those that may wait for either, twenty a second in all.
+    std::vector<std::shared_ptr<Waiting>> waiting;
+    const core::TimePoint until = f.now + 3s;
+    std::size_t joined = 0;
+    for (int i = 0; i < 300; ++i) {
+        waiting.push_back(std::make_shared<Waiting>(any));
+        joined += f.pool.join(waiting.back(), until, f.now) == Pool::Joined::yes ? 1U : 0U;
+    }
+    CHECK(joined >= 38);
+    CHECK(joined <= 44);
+    const Outlook behind = f.pool.outlook(any, f.now);
+    CHECK(behind.ready_at >= until - 100ms);
+    CHECK(behind.capacity_at <= until);
+
+    // They leave at `until` at the latest, however long their turns would take.
+    f.pool.run_queue(rested);
+    for (const std::size_t upstream : {0U, 1U}) {
+        f.now = rested;
+        f.report(upstream, Cause::rate_limited, 0, "eth_call", 10ms, 1s);
+    }
+    const Outlook later = f.pool.outlook(any, f.now);
+    CHECK(later.ready_at > until);
+    CHECK(later.capacity_at == until);
+    for (const auto& each : waiting) {
+        f.pool.leave(*each, f.now);
+    }
+    // The one call that its rate lets go then, a tenth of a second apart from the last.
+    CHECK(f.pool.outlook(any, f.now).capacity_at >= f.pool.rests_until(0));
+    CHECK(f.pool.outlook(any, f.now).capacity_at <= f.pool.rests_until(0) + 101ms);
+}
+
 TEST_CASE("methods that the table does not know cost what the profile's patterns say") {
     const routing::ProviderBook providers(config::built_in_providers());
     config::Chain chain = chain_of(1);

@@ -1,0 +1,196 @@
+// What is learned of a provider's rate, played through against providers of known rates.
+#include "routing/learned_rate.hpp"
+
+#include "support/catch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <string>
+
+using namespace weir;
+using namespace weir::routing;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr core::TimePoint kStart{1h};
+
+// Does it take one more call at this time?
+using Provider = std::function<bool(core::TimePoint)>;
+
+double seconds(core::Duration span) { return std::chrono::duration<double>(span).count(); }
+
+Provider bucket(double rate, double burst) {
+    return [rate, burst, level = burst, at = kStart](core::TimePoint now) mutable {
+        level = std::min(burst, level + seconds(now - at) * rate);
+        at = now;
+        const bool taken = level >= 1;
+        level -= taken ? 1 : 0;
+        return taken;
+    };
+}
+
+Provider window(double rate) {
+    return [rate, second = 0.0, count = 0.0](core::TimePoint now) mutable {
+        const double present = std::floor(seconds(now.time_since_epoch()));
+        count = present == second ? count : 0;
+        second = present;
+        count += 1;
+        return count <= rate;
+    };
+}
+
+struct Played {
+    double answered = 0;  // from `from` on
+    double limited = 0;
+};
+
+// A client who always has more to send, 50 ms away from the provider; what comes first is an array
+// of a thousand calls. Each refusal is followed by a cool-down.
+class Play {
+  public:
+    Play(Provider provider, core::Duration cooldown)
+        : provider_(std::move(provider)), cooldown_(cooldown) {}
+
+    void refuse_all_at_first() {
+        rate_.take(1000, now_);
+        const core::TimePoint sent = now_;
+        now_ += 50ms;
+        limited(sent);
+    }
+
+    void answer_what_it_can_at_first() {
+        rate_.take(1000, now_);
+        const core::TimePoint sent = now_;
+        double taken = 0;
+        for (int i = 0; i < 1000; ++i) {
+            taken += provider_(now_) ? 1 : 0;
+        }
+        now_ += 50ms;
+        rate_.on_answer(taken, now_);
+        limited(sent);
+    }
+
+    Played run(core::Duration span) {
+        Played played;
+        for (const core::TimePoint end = now_ + span; now_ < end; now_ += 1ms) {
+            while (!replies_.empty() && replies_.front().at <= now_) {
+                const Reply reply = replies_.front();
+                replies_.pop_front();
+                if (reply.taken) {
+                    rate_.on_answer(1, now_);
+                    ++played.answered;
+                } else {
+                    limited(reply.sent);
+                    ++played.limited;
+                }
+            }
+            while (now_ >= rest_until_ && rate_.ready_at(1, now_) <= now_) {
+                rate_.take(1, now_);
+                replies_.push_back({now_, now_ + 50ms, provider_(now_ + 25ms)});
+            }
+        }
+        return played;
+    }
+
+    const LearnedRate& rate() const { return rate_; }
+
+  private:
+    struct Reply {
+        core::TimePoint sent;
+        core::TimePoint at;
+        bool taken;
+    };
+
+    void limited(core::TimePoint sent) {
+        rest_until_ = std::max(rest_until_, now_ + cooldown_);
+        rate_.on_limit(sent, now_, rest_until_);
+    }
+
+    Provider provider_;
+    core::Duration cooldown_;
+    core::TimePoint now_ = kStart;
+    core::TimePoint rest_until_{};
+    LearnedRate rate_;
+    std::deque<Reply> replies_;
+};
+
+}  // namespace
+
+TEST_CASE("within 20 s most of a provider's rate is used, and few calls are refused") {
+    struct Kind {
+        const char* name;
+        std::function<Provider(double)> make;
+    };
+    const Kind kinds[] = {
+        {"a second's worth saved up", [](double rate) { return bucket(rate, rate); }},
+        {"little saved up", [](double rate) { return bucket(rate, std::max(1.0, rate / 10)); }},
+        {"ten seconds' worth saved up", [](double rate) { return bucket(rate, 10 * rate); }},
+        {"so many a second", [](double rate) { return window(rate); }},
+    };
+    for (const Kind& kind : kinds) {
+        for (const double rate : {5.0, 50.0, 500.0}) {
+            for (const bool all_refused : {true, false}) {
+                INFO(kind.name << ", " << rate << " a second, at first "
+                               << (all_refused ? "all" : "some") << " refused");
+                Play play(kind.make(rate), 1s);
+                all_refused ? play.refuse_all_at_first() : play.answer_what_it_can_at_first();
+                const Played early = play.run(20s);
+                const Played late = play.run(40s);
+                const auto share = [](const Played& played) {
+                    return played.limited / (played.limited + played.answered);
+                };
+                INFO(early.answered / 20 << " a second, then " << late.answered / 40 << "; limited "
+                                         << share(early) << ", then " << share(late));
+                CHECK(late.answered >= 0.7 * rate * 40);
+                CHECK(share({.answered = early.answered + late.answered,
+                             .limited = early.limited + late.limited}) < 0.1);
+                CHECK(share(late) < 0.05);
+            }
+        }
+    }
+}
+
+TEST_CASE("from the least rate it is back near a thousand a second within eleven seconds") {
+    // A penalty that outlasts every cool-down, then all is as before.
+    bool penalty = false;
+    Play play([&penalty](core::TimePoint) { return !penalty; }, 1s);
+    play.refuse_all_at_first();
+    CHECK(play.rate().rate() == LearnedRate::kLeastRate);
+    const Played first = play.run(12s);
+    CHECK(first.limited == 0);
+    CHECK(*play.rate().rate() > 0.85 * 1000);
+    penalty = true;
+    play.run(20s);
+    CHECK(*play.rate().rate() < 10);
+    penalty = false;
+    play.run(1s + 11s);
+    CHECK(*play.rate().rate() > 0.6 * 1000);
+}
+
+TEST_CASE("a provider that grants more from some day on is found out about") {
+    Play play(
+        [grant = bucket(50, 50), more = bucket(500, 500)](core::TimePoint now) mutable {
+            return now < kStart + 60s ? grant(now) : more(now);
+        },
+        1s);
+    play.answer_what_it_can_at_first();
+    play.run(60s);
+    CHECK(*play.rate().rate() < 60);
+    play.run(45s);  // creeps for twenty of them, then doubles each five
+    CHECK(*play.rate().rate() > 0.7 * 500);
+}
+
+TEST_CASE("answers that were under way at the refusal count as answered") {
+    LearnedRate rate;
+    rate.take(200, kStart);
+    rate.on_limit(kStart, kStart + 10ms, kStart + 1s);
+    CHECK(rate.rate() == LearnedRate::kLeastRate);
+    rate.on_answer(150, kStart + 20ms);
+    rate.on_limit(kStart, kStart + 30ms, kStart + 1s);  // of the same calls: nothing new
+    CHECK(rate.ready_at(1, kStart + 40ms) == kStart + 1s);
+    rate.take(1, kStart + 10s);
+    CHECK(*rate.rate() > 0.85 * 200);
+}
