@@ -182,13 +182,11 @@ void LearnedRate::on_limit(core::TimePoint sent_at, core::TimePoint now,
     if (!limit_) {
         const double answered = answered_.most(now);
         const double sent = sent_.most(now);
-        // A few calls prove nothing of how many may go together, or in a second.
-        const double failing = std::max({answered, sent, kFirstBurst});
-        const bool few = sent <= kFirstBurst;
-        limit_ = Limit{.failing = failing,
+        // A few calls, or none that was answered, prove nothing of how many go in a second.
+        const bool known = answered > 0 && sent > kFirstBurst;
+        limit_ = Limit{.failing = known ? std::max(answered, sent) : kMostRate,
                        .rate = std::max(kLeastRate, kKept * answered),
-                       .burst = few || answered == 0 ? kFirstBurst
-                                                     : std::clamp(answered / 4, 1.0, kFirstBurst),
+                       .burst = known ? std::clamp(answered / 4, 1.0, kFirstBurst) : kFirstBurst,
                        .level = 0,
                        .at = now,
                        .credit = 0};

@@ -22,13 +22,13 @@ class SecondCounter {
     double before_ = 0;
 };
 
-// Unlimited until the first refusal. That sets the failing rate to what was sent in a second, each
-// later one to what was answered, though not by more than half at once (a quarter in the first
-// second after a cool-down). The rate falls to kKept of what was answered, never below kLeastRate,
-// and climbs while nothing is refused: it doubles each second up to kNear of the failing rate,
-// creeps from there to kFar of it, since the limit is somewhere there, and doubles each five
-// seconds beyond. So it is back from the least to kNear of a thousand a second in eleven seconds.
-// All is forgotten kForgetAfter the last refusal.
+// Unlimited until the first refusal. That sets the failing rate to what was sent in a second, or
+// where none of it was answered leaves it open; each later one sets it to what was answered, though
+// not by more than half at once (a quarter in the first second after a cool-down). The rate falls
+// to kKept of what was answered, never below kLeastRate, and climbs while nothing is refused: it
+// doubles each second up to kNear of the failing rate, creeps from there to kFar of it, since the
+// limit is somewhere there, and doubles each five seconds beyond. So it is back from the least to
+// kNear of a thousand a second in eleven seconds. All is forgotten kForgetAfter the last refusal.
 //
 // After each cool-down one call goes first; every answer lets two more follow, beside the rate, up
 // to the burst. A refusal of what was more than the rate halves the burst alone.

@@ -48,14 +48,15 @@ struct Played {
 };
 
 // A client who always has more to send, 50 ms away from the provider; what comes first is an array
-// of a thousand calls. Each refusal is followed by a cool-down.
+// of a hundred calls that is refused as a whole, or one of a thousand of which some are answered.
+// Each refusal is followed by a cool-down.
 class Play {
   public:
     Play(Provider provider, core::Duration cooldown)
         : provider_(std::move(provider)), cooldown_(cooldown) {}
 
     void refuse_all_at_first() {
-        rate_.take(1000, now_);
+        rate_.take(100, now_);
         const core::TimePoint sent = now_;
         now_ += 50ms;
         limited(sent);
