@@ -7,23 +7,15 @@
 namespace weir::chain {
 namespace {
 
-using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 constexpr unsigned kGoodChecks = 3;
-constexpr core::Duration kUsualBlockTime = seconds(12);
-constexpr core::Duration kShortestBlockTime = milliseconds(100);
-constexpr core::Duration kLongestBlockTime = seconds(60);
 
 // On fast chains a lag below this is tolerated, however many blocks it is.
 constexpr core::Duration kToleratedLag = seconds(6);
 
 // An upstream that was asked longer ago than this before the head was seen gets no further grace.
 constexpr core::Duration kLongestGrace = seconds(15);
-
-// Block timestamps are whole seconds: a rate is read from at least so much.
-constexpr std::uint64_t kLearnSeconds = 10;
-constexpr std::uint64_t kLearnBlocks = 32;
 
 constexpr std::uint64_t kClockSkewSeconds = 60;
 
@@ -35,6 +27,7 @@ constexpr std::uint64_t kFreshSeconds = 600;
 ChainView::ChainView(const ChainRules& rules)
     : rules_(rules),
       members_(rules.upstreams),
+      block_time_(rules.block_time),
       evidence_(rules.upstreams),
       tagged_(rules.upstreams) {}
 
@@ -88,11 +81,32 @@ void ChainView::doubt_identity(std::size_t upstream) {
 }
 
 void ChainView::observe_head(std::size_t upstream, const Observation& observation) {
+    hear(upstream, observation, observation.latest.number);
+}
+
+// Answers overlap and come late, and a cluster's nodes differ: an older head says nothing.
+void ChainView::observe_answer(std::size_t upstream, const Observation& observation) {
+    const Member& member = members_[upstream];
+    const std::uint64_t number = observation.latest.number;
+    if (member.identity != Identity::right || !member.latest ||
+        number < member.latest->latest.number || number > highest_plausible(observation.at)) {
+        return;
+    }
+    Observation word = observation;
+    if (word.latest.hash.empty() && number == member.latest->latest.number) {
+        word = *member.latest;
+        word.at = observation.at;
+        word.wall = observation.wall;
+    }
+    hear(upstream, word, number - std::min(number, Evidence::kNoise));
+}
+
+// `highest`: what it falls back from when it is heard of below that.
+void ChainView::hear(std::size_t upstream, const Observation& observation, std::uint64_t highest) {
     Member& member = members_[upstream];
     evidence_.on_head(upstream, observation);
     member.latest = observation;
-    member.reach = {observation.latest.number, observation.at};
-    member.highest = std::max(member.highest, observation.latest.number);
+    member.highest = std::max(member.highest, highest);
     recompute(observation.at);
     note_standings(observation.at);
 }
@@ -116,13 +130,6 @@ void ChainView::note_standings(core::TimePoint now) {
                 evidence_.on_well(i);
                 break;
         }
-    }
-}
-
-void ChainView::observe_reach(std::size_t upstream, std::uint64_t number, core::TimePoint now) {
-    Member& member = members_[upstream];
-    if (member.latest && number > member.reach.number) {
-        member.reach = {number, now};
     }
 }
 
@@ -158,11 +165,6 @@ Settled ChainView::settled() const {
             .finalized = tagged_.believed(Tag::finalized, voters)};
 }
 
-std::optional<ChainView::Reach> ChainView::reach(std::size_t upstream) const {
-    const Member& member = members_[upstream];
-    return member.latest ? std::optional(member.reach) : std::nullopt;
-}
-
 void ChainView::set_counted(std::size_t upstream, bool counted, core::TimePoint now) {
     if (members_[upstream].counted != counted) {
         members_[upstream].counted = counted;
@@ -183,13 +185,6 @@ const std::optional<Observation>& ChainView::latest(std::size_t upstream) const 
     return members_[upstream].latest;
 }
 
-core::Duration ChainView::block_time() const {
-    if (rules_.block_time) {
-        return std::max(*rules_.block_time, kShortestBlockTime);
-    }
-    return learned_.value_or(kUsualBlockTime);
-}
-
 std::uint64_t ChainView::tolerated_lag() const {
     const auto fast =
         static_cast<std::uint64_t>((kToleratedLag - core::Duration(1)) / block_time());
@@ -198,12 +193,13 @@ std::uint64_t ChainView::tolerated_lag() const {
 
 std::uint64_t ChainView::lag(std::size_t upstream) const {
     const Member& member = members_[upstream];
-    if (!head_ || !member.latest || rules_.upstreams == 1 || member.reach.number >= head_->number) {
+    if (!head_ || !member.latest || rules_.upstreams == 1 ||
+        member.latest->latest.number >= head_->number) {
         return 0;
     }
-    const std::uint64_t behind = head_->number - member.reach.number;
+    const std::uint64_t behind = head_->number - member.latest->latest.number;
     const core::Duration since =
-        std::clamp(head_at_ - member.reach.at, core::Duration::zero(), kLongestGrace);
+        std::clamp(head_at_ - member.latest->at, core::Duration::zero(), kLongestGrace);
     const auto grace =
         static_cast<std::uint64_t>((since + block_time() - core::Duration(1)) / block_time());
     return behind > grace ? behind - grace : 0;
@@ -217,7 +213,8 @@ Standing ChainView::standing(std::size_t upstream) const {
     if (rules_.upstreams == 1 || !head_) {
         return Standing::current;
     }
-    if (member.latest->latest.number > head_->number + plausible_jump(member.latest->at)) {
+    if (member.latest->latest.number >
+        head_->number + plausible_jump(head_at_, member.latest->at)) {
         return Standing::implausible;
     }
     return lag(upstream) <= tolerated_lag() ? Standing::current : Standing::lagging;
@@ -236,15 +233,22 @@ std::vector<const ChainView::Member*> ChainView::voters() const {
     return voters;
 }
 
-// How far beyond the head a block may be for one upstream alone to be believed.
-std::uint64_t ChainView::plausible_jump(core::TimePoint now) const {
-    const core::Duration since = std::max(now - head_at_, core::Duration::zero());
-    return std::max(rules_.max_jump_blocks, static_cast<std::uint64_t>(2 * since / block_time()));
+// How many blocks may have come since then.
+std::uint64_t ChainView::plausible_jump(core::TimePoint since, core::TimePoint now) const {
+    const core::Duration passed = std::max(now - since, core::Duration::zero());
+    return std::max(rules_.max_jump_blocks, static_cast<std::uint64_t>(2 * passed / block_time()));
+}
+
+// May one upstream alone be believed that the chain has come so far? Measured from what is more
+// than its word, so that it cannot lead the others away step by step.
+bool ChainView::is_sequel(std::uint64_t number, core::TimePoint now) const {
+    return head_ && (number <= head_->number ||
+                     number <= footing_.number + plausible_jump(footing_.at, now));
 }
 
 std::uint64_t ChainView::highest_plausible(core::TimePoint now) const {
     constexpr std::uint64_t kAny = std::numeric_limits<std::uint64_t>::max();
-    return rules_.upstreams == 1 || !head_ ? kAny : head_->number + plausible_jump(now);
+    return rules_.upstreams == 1 || !head_ ? kAny : head_->number + plausible_jump(head_at_, now);
 }
 
 // Do the blocks' own times explain how far apart two heads are? A node that is still syncing looks
@@ -258,38 +262,41 @@ bool ChainView::agree(const Observation& high, const Observation& low) const {
     }
     const auto blocks = static_cast<double>(high.latest.number - low.latest.number);
     const double apart = static_cast<double>(high.timestamp - low.timestamp) / blocks;
-    if (!rules_.block_time && !learned_) {
+    if (!block_time_.is_known()) {
         return apart > 0.1 && apart < 30;
     }
     const double expected = std::chrono::duration<double>(block_time()).count();
     return apart > expected / 2 && apart < expected * 2;
 }
 
-const ChainView::Member* ChainView::candidate(const std::vector<const Member*>& voters,
-                                              core::TimePoint now) const {
+ChainView::Candidate ChainView::candidate(const std::vector<const Member*>& voters,
+                                          core::TimePoint now) const {
     if (rules_.upstreams == 1) {
-        return voters.front();
+        return {voters.front(), true};
     }
     if (voters.size() >= 3) {
-        return voters[1];  // the highest block that two reach
+        return {voters[1], true};  // the highest block that two reach
     }
     const Member* highest = voters.front();
     const std::uint64_t number = highest->latest->latest.number;
     if (!head_ && voters.size() == 1) {
-        return highest;
+        return {highest, true};
     }
-    const bool sequel = head_ && number <= head_->number + plausible_jump(now);
+    const bool sequel = is_sequel(number, now);
     if (voters.size() == 2) {
         const Observation& other = *voters[1]->latest;
+        if (agree(*highest->latest, other)) {
+            return {highest, true};
+        }
         const bool near = number - other.latest.number <= rules_.max_jump_blocks;
-        const bool believed = near || (sequel && confirmed_) || agree(*highest->latest, other);
-        return believed ? highest : voters[1];
+        return near || (sequel && confirmed_) ? Candidate{highest, false}
+                                              : Candidate{voters[1], true};
     }
     if (sequel) {
-        return highest;
+        return {highest, false};
     }
     // Alone with a jump that time does not explain: believed when nobody comes back to deny it.
-    return now - alone_since_ >= rules_.max_lag_time ? highest : nullptr;
+    return {now - alone_since_ >= rules_.max_lag_time ? highest : nullptr, true};
 }
 
 void ChainView::recompute(core::TimePoint now) {
@@ -300,11 +307,34 @@ void ChainView::recompute(core::TimePoint now) {
     if (counted.empty()) {
         return;
     }
-    const Member* chosen = candidate(counted, now);
-    if (chosen == nullptr) {
+    const Candidate chosen = candidate(counted, now);
+    if (chosen.member == nullptr) {
         return;
     }
-    const Observation& observation = *chosen->latest;
+    decide(counted, named(counted, *chosen.member), now);
+    const std::uint64_t of_two = counted.size() > 1 ? counted[1]->latest->latest.number : 0;
+    const std::uint64_t number = chosen.borne_out ? chosen.member->latest->latest.number : of_two;
+    if (number > footing_.number && number <= head_->number) {
+        footing_ = {number, now};
+    }
+}
+
+// The same height as somebody knows it by its hash; as it is where nobody does.
+const Observation& ChainView::named(const std::vector<const Member*>& voters,
+                                    const Member& chosen) {
+    const BlockId& block = chosen.latest->latest;
+    for (const Member* each : voters) {
+        if (block.hash.empty() && !each->latest->latest.hash.empty() &&
+            each->latest->latest.number == block.number) {
+            return *each->latest;
+        }
+    }
+    return *chosen.latest;
+}
+
+// What the best candidate's word makes of the head.
+void ChainView::decide(const std::vector<const Member*>& counted, const Observation& observation,
+                       core::TimePoint now) {
     const std::uint64_t number = observation.latest.number;
     const bool alone = rules_.upstreams > 1 && counted.size() == 1;
     confirmed_ = confirmed_ || counted.size() > 1;
@@ -312,7 +342,7 @@ void ChainView::recompute(core::TimePoint now) {
         return counted.size() > 1 && counted[1]->latest->latest.number >= block;
     };
     if (!head_ || number > head_->number) {
-        const bool sequel = head_ && number <= head_->number + plausible_jump(now);
+        const bool sequel = is_sequel(number, now);
         const bool for_long = now - alone_since_ >= rules_.max_lag_time;
         provisional_ = alone && (!sequel || (provisional_ && !for_long));
         confirmed_ = confirmed_ && (!alone || sequel);
@@ -332,10 +362,10 @@ void ChainView::recompute(core::TimePoint now) {
     provisional_ = provisional_ && alone;
     if (number == head_->number) {
         const bool held = std::any_of(counted.begin(), counted.end(), [this](const Member* m) {
-            return m->latest->latest == *head_;
+            return !head_->hash.empty() && m->latest->latest == *head_;
         });
-        if (!held) {
-            head_ = observation.latest;  // a reorganisation at the same height
+        if (!held && !observation.latest.hash.empty()) {
+            set_head(observation);  // a reorganisation at the same height, or its hash at last
         }
         return;
     }
@@ -355,20 +385,30 @@ void ChainView::recompute(core::TimePoint now) {
     }
 }
 
-void ChainView::adopt(const Observation& observation, core::TimePoint now) {
+void ChainView::set_head(const Observation& observation) {
     head_ = observation.latest;
+    if (!head_->hash.empty()) {
+        head_block_ = head_;
+    } else if (head_block_ && head_block_->number >= head_->number) {
+        head_block_.reset();
+    }
+    block_time_.learn(observation);
+}
+
+void ChainView::adopt(const Observation& observation, core::TimePoint now) {
+    set_head(observation);
     head_at_ = now;
     if (abandoned_ && head_->number >= *abandoned_) {
         abandoned_.reset();
     }
-    learn_block_time(observation);
 }
 
 // The head that was believed is not borne out.
 void ChainView::give_way(const Observation& observation, core::TimePoint now) {
-    head_ = observation.latest;
+    block_time_.forget_last();
+    set_head(observation);
     head_at_ = now;
-    anchor_.reset();
+    footing_ = {head_->number, now};
 }
 
 // A development node that was reset, or a chain that was rolled back: nothing older counts.
@@ -379,30 +419,6 @@ void ChainView::fall_back(const Observation& observation, core::TimePoint now) {
     for (Member& member : members_) {
         member.highest = member.latest ? member.latest->latest.number : 0;
     }
-}
-
-void ChainView::learn_block_time(const Observation& observation) {
-    const Anchor here{observation.latest.number, observation.timestamp};
-    if (here.timestamp == 0) {
-        return;
-    }
-    if (!anchor_ || here.timestamp < anchor_->timestamp || here.number <= anchor_->number) {
-        anchor_ = here;
-        return;
-    }
-    const std::uint64_t took = here.timestamp - anchor_->timestamp;
-    const std::uint64_t blocks = here.number - anchor_->number;
-    if (took < kLearnSeconds && blocks < kLearnBlocks) {
-        return;
-    }
-    // A clock that was moved by hand must not overflow the count of nanoseconds.
-    const std::uint64_t bounded = std::min<std::uint64_t>(took, 1'000'000);
-    const core::Duration sample =
-        std::clamp(core::Duration(seconds(bounded)) /
-                       static_cast<std::int64_t>(std::min<std::uint64_t>(blocks, 1'000'000'000)),
-                   kShortestBlockTime, kLongestBlockTime);
-    learned_ = learned_ ? (*learned_ * 7 + sample * 3) / 10 : sample;
-    anchor_ = here;
 }
 
 }  // namespace weir::chain

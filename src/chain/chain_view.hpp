@@ -2,6 +2,7 @@
 // where the head is, who is behind. Pure: observations and times in, beliefs out.
 #pragma once
 
+#include "chain/block_time.hpp"
 #include "chain/evidence.hpp"
 #include "chain/observation.hpp"
 #include "chain/tagged_blocks.hpp"
@@ -51,9 +52,9 @@ class ChainView {
 
     void observe_head(std::size_t upstream, const Observation& observation);
 
-    // An answer to a client showed that an upstream has a block: it is fit for more, but its word
-    // for the head is what it says when it is asked for that.
-    void observe_reach(std::size_t upstream, std::uint64_t number, core::TimePoint now);
+    // An answer to a client showed the upstream's head; perhaps its number alone. It moves the head
+    // forward only, and by what is plausible.
+    void observe_answer(std::size_t upstream, const Observation& observation);
 
     // What it names under a tag; nothing: it has no such tag.
     void observe_tag(std::size_t upstream, Tag tag, const std::optional<BlockId>& block,
@@ -68,7 +69,10 @@ class ChainView {
     Identity identity(std::size_t upstream) const { return members_[upstream].identity; }
     std::optional<std::uint64_t> reported_chain_id(std::size_t upstream) const;
 
+    // Its hash is not known while its number alone was told.
     const std::optional<BlockId>& head() const { return head_; }
+    // The newest block that is believed and known by its hash: the head, or shortly behind it.
+    const std::optional<BlockId>& head_block() const { return head_block_; }
     core::TimePoint head_at() const { return head_at_; }  // when it was first seen
 
     // One of several upstreams says so, alone, and nothing bears it out: better than no head, and
@@ -93,13 +97,6 @@ class ChainView {
 
     Standing standing(std::size_t upstream) const;
 
-    // The newest block that it was seen to have, and when.
-    struct Reach {
-        std::uint64_t number = 0;
-        core::TimePoint at;
-    };
-    std::optional<Reach> reach(std::size_t upstream) const;
-
     // Blocks behind the head, less what the upstream may have gained since it was last asked.
     std::uint64_t lag(std::size_t upstream) const;
 
@@ -107,8 +104,7 @@ class ChainView {
     // stands for the chain.
     bool is_degraded() const { return abandoned_.has_value(); }
 
-    // The hint, what was learned, or 12 s.
-    core::Duration block_time() const;
+    core::Duration block_time() const { return block_time_.get(); }
 
     // Lags up to this count as current.
     std::uint64_t tolerated_lag() const;
@@ -120,24 +116,33 @@ class ChainView {
         unsigned good_checks = 0;  // in a row, while wrong
         bool counted = true;
         std::optional<Observation> latest;
-        Reach reach;                // since `latest`, by answers to clients
         std::uint64_t highest = 0;  // of its own heads, since the last fall-back of the chain
     };
 
     std::vector<const Member*> voters() const;  // highest head first
-    const Member* candidate(const std::vector<const Member*>& voters, core::TimePoint now) const;
+    struct Candidate {
+        const Member* member = nullptr;
+        bool borne_out = false;  // by more than its own word and what a lone head is allowed
+    };
+    Candidate candidate(const std::vector<const Member*>& voters, core::TimePoint now) const;
+    static const Observation& named(const std::vector<const Member*>& voters, const Member& chosen);
     bool agree(const Observation& high, const Observation& low) const;
-    std::uint64_t plausible_jump(core::TimePoint now) const;
+    std::uint64_t plausible_jump(core::TimePoint since, core::TimePoint now) const;
+    bool is_sequel(std::uint64_t number, core::TimePoint now) const;
+    void hear(std::size_t upstream, const Observation& observation, std::uint64_t highest);
+    void decide(const std::vector<const Member*>& counted, const Observation& observation,
+                core::TimePoint now);
+    void set_head(const Observation& observation);
     void recompute(core::TimePoint now);
     void note_standings(core::TimePoint now);
     void adopt(const Observation& observation, core::TimePoint now);
     void give_way(const Observation& observation, core::TimePoint now);
     void fall_back(const Observation& observation, core::TimePoint now);
-    void learn_block_time(const Observation& observation);
 
     ChainRules rules_;
     std::vector<Member> members_;
     std::optional<BlockId> head_;
+    std::optional<BlockId> head_block_;
     core::TimePoint head_at_{};
     bool confirmed_ = false;     // the head follows from one that more than one had a say in
     bool corroborated_ = false;  // two upstreams have reached the head
@@ -146,12 +151,13 @@ class ChainView {
     std::optional<std::uint64_t> abandoned_;  // the head that nobody left reaches
     core::TimePoint alone_since_{};           // since when fewer than two upstreams count
 
-    std::optional<core::Duration> learned_;
-    struct Anchor {
+    struct Footing {
         std::uint64_t number = 0;
-        std::uint64_t timestamp = 0;
+        core::TimePoint at;
     };
-    std::optional<Anchor> anchor_;
+    Footing footing_;  // the newest head that does not rest on one upstream's word, and since when
+
+    BlockTime block_time_;
     Evidence evidence_;
     TaggedBlocks tagged_;
 };

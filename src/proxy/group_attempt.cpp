@@ -133,7 +133,7 @@ class Judgement {
     }
 
     void judge_result(std::size_t place, Answer answer) {
-        SecondOpinion opinion(chain_, group_.plans[place]);
+        SecondOpinion opinion(chain_, group_.plans[place], services_.worker.clock);
         routing::Tried asked;
         asked.set(group_.upstream);
         const core::TimePoint now = services_.worker.clock.now();

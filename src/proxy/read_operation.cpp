@@ -123,7 +123,7 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       client_(client),
       only_(only),
       patience_(services, chain, client, deadline),
-      opinion_(chain, plan) {
+      opinion_(chain, plan, services.worker.clock) {
     client_.add(*this);
     if (plan.earlier != nullptr) {
         take_over(std::move(*plan.earlier));

@@ -2,6 +2,7 @@
 
 #include "core/hex.hpp"
 #include "jsonrpc/value.hpp"
+#include "proxy/head_answer.hpp"
 
 #include <algorithm>
 #include <string>
@@ -12,14 +13,6 @@ namespace {
 
 using routing::BlockNeed;
 
-// The head that the answer shows.
-std::optional<std::uint64_t> head_of(HeadCall call, std::string_view result) {
-    const std::string_view raw =
-        call == HeadCall::number ? result : jsonrpc::member(result, "number");
-    const auto text = jsonrpc::plain_string(raw);
-    return text ? core::parse_quantity(*text) : std::nullopt;
-}
-
 bool reaches(const routing::UpstreamView& upstream, std::uint64_t number) {
     return upstream.reach && upstream.reach->number >= number;
 }
@@ -28,14 +21,15 @@ bool reaches(const routing::UpstreamView& upstream, std::uint64_t number) {
 
 SecondOpinion::Opinion SecondOpinion::judge(routing::UpstreamIndex upstream, Answer& answer,
                                             const routing::Tried& tried, core::TimePoint now) {
-    // With one upstream its word is the chain.
-    if (chain_.config.upstreams.size() == 1 || answer.kind() != Answer::Kind::result) {
+    if (answer.kind() != Answer::Kind::result) {
         return Opinion::give;
     }
     if (plan_.head_call != HeadCall::none) {
         return judge_head(upstream, answer, now);
     }
-    if (plan_.null_needs_head && jsonrpc::is_null(answer.json())) {
+    // With one upstream its word is the chain.
+    if (plan_.null_needs_head && chain_.config.upstreams.size() > 1 &&
+        jsonrpc::is_null(answer.json())) {
         return judge_null(upstream, answer, tried);
     }
     return Opinion::give;
@@ -43,18 +37,28 @@ SecondOpinion::Opinion SecondOpinion::judge(routing::UpstreamIndex upstream, Ans
 
 SecondOpinion::Opinion SecondOpinion::judge_head(routing::UpstreamIndex upstream, Answer& answer,
                                                  core::TimePoint now) {
-    const std::optional<std::uint64_t> number = head_of(plan_.head_call, answer.json());
+    const std::optional<std::uint64_t> number = head_shown(plan_.head_call, answer.json());
     const auto pool = chain_.pool.snapshots().get();
     if (!pool->head) {
         return Opinion::give;
     }
     // What cannot be read as a block number, or is too large for one, is no head.
-    if (!number || *number > routing::highest_plausible(*pool, now)) {
+    const bool believed = number && *number <= routing::highest_plausible(*pool, now);
+    if (believed) {
+        observe_head_answer({.chain = chain_,
+                             .call = plan_.head_call,
+                             .upstream = upstream,
+                             .number = *number,
+                             .json = answer.json(),
+                             .at = now},
+                            clock_);
+    }
+    if (chain_.config.upstreams.size() == 1) {
+        return Opinion::give;
+    }
+    if (!believed) {
         head_refused_ = true;
         return Opinion::ask_another;
-    }
-    if (!reaches(pool->upstreams[upstream], *number)) {
-        chain_.pool.observe_reach(upstream, *number, now);
     }
     if (*number < chain_.floor.number(pool->fall_backs)) {
         if (!taken_ || *number > taken_number_) {

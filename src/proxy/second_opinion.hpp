@@ -8,6 +8,7 @@
 #include "proxy/plan.hpp"
 #include "routing/select.hpp"
 #include "routing/verdict.hpp"
+#include "runtime/ports.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +18,8 @@ namespace weir::proxy {
 class SecondOpinion {
   public:
     // The references must outlive it.
-    SecondOpinion(ChainContext& chain, const CallPlan& plan) : chain_(chain), plan_(plan) {}
+    SecondOpinion(ChainContext& chain, const CallPlan& plan, const runtime::Clock& clock)
+        : chain_(chain), plan_(plan), clock_(clock) {}
 
     // Is the answer the client's? If not it is taken, and another upstream is to be asked. `tried`
     // were asked already.
@@ -46,6 +48,7 @@ class SecondOpinion {
 
     ChainContext& chain_;
     const CallPlan& plan_;
+    const runtime::Clock& clock_;
     std::unique_ptr<Answer> taken_;
     std::uint64_t taken_number_ = 0;  // of a head
     bool head_refused_ = false;

@@ -39,9 +39,10 @@ struct UpstreamView {
     bool identified = false;  // on the right chain by its latest check; else no client byte
     unsigned tier = 0;
     double weight = 1;
-    double score = 1;       // 0 to 1, for calls of the fast time class
-    double slow_score = 1;  // and of the slow one
-    std::optional<chain::BlockId> head;
+    double score = 1;                    // 0 to 1, for calls of the fast time class
+    double slow_score = 1;               // and of the slow one
+    std::optional<chain::BlockId> head;  // as it said last; its hash may not be known
+    core::TimePoint head_at{};           // and when
     // The newest block it was seen to have, and when; nothing where no head rule holds.
     struct Reach {
         std::uint64_t number = 0;
@@ -66,7 +67,9 @@ std::string_view to_string(ChainState state);
 
 struct RoutingSnapshot {
     ChainState state = ChainState::down;
-    std::optional<chain::BlockId> head;
+    std::optional<chain::BlockId> head;  // its hash may not be known yet
+    // The newest believed block whose hash is known: the head, or shortly behind it.
+    std::optional<chain::BlockId> head_block;
     core::TimePoint head_at{};  // when the head was first seen
     chain::Settled settled;     // what is believed to be safe and finalized; never beyond the head
     core::Duration block_time = std::chrono::seconds(12);

@@ -32,7 +32,11 @@ void write_head(JsonWriter& out, const std::optional<chain::BlockId>& head,
     out.key("number");
     out.value(head->number);
     out.key("hash");
-    out.value(head->hash);
+    if (head->hash.empty()) {
+        out.null();
+    } else {
+        out.value(head->hash);
+    }
     if (age) {
         out.key("age_seconds");
         out.value(in_seconds(*age));

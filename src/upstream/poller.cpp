@@ -68,7 +68,9 @@ struct Poller::Shared {
     Duration jitter(const Watch& watch) const;
     TimePoint identity_due(const Watch& watch) const;
     TimePoint due(const Watch& watch, TimePoint now) const;
-    bool is_due(const Watch& watch, chain::Tag tag, TimePoint now) const;
+    TimePoint next_look(const Watch& watch, TimePoint due, TimePoint now) const;
+    TimePoint head_due(const Watch& watch, TimePoint now) const;
+    TimePoint tag_due(const Watch& watch, chain::Tag tag, TimePoint now) const;
     void wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream);
 
     runtime::Worker& worker;
@@ -133,17 +135,49 @@ TimePoint Poller::Shared::due(const Watch& watch, TimePoint now) const {
     if (watch.failures > 0) {
         return std::max(watch.round_at + retry_interval(watch, now) + watch.jitter, rests_until);
     }
-    const TimePoint poll = watch.round_at + poll_interval(watch.pool, now) + watch.jitter;
-    const bool identified = watch.pool.is_identified(watch.target.upstream);
-    const TimePoint next = identified ? std::min(poll, identity_due(watch)) : identity_due(watch);
+    TimePoint next = identity_due(watch);
+    if (watch.pool.is_identified(watch.target.upstream)) {
+        next = std::min(next, head_due(watch, now));
+        // They wait for a round that comes anyway, but not for long.
+        for (const chain::Tag tag : chain::kAllTags) {
+            const TimePoint settled = tag_due(watch, tag, now);
+            next =
+                std::min(next, settled == TimePoint::max() ? settled : settled + pace.settled / 2);
+        }
+    }
     return std::max({next, watch.round_at + pace.shortest_gap, rests_until});
 }
 
-bool Poller::Shared::is_due(const Watch& watch, chain::Tag tag, TimePoint now) const {
+// An answer to a client that showed the head counts as a poll. One that showed only its number
+// leaves a block to be asked for soon, where the operator has not said how often to ask.
+TimePoint Poller::Shared::head_due(const Watch& watch, TimePoint now) const {
+    const TimePoint poll = watch.round_at + poll_interval(watch.pool, now) + watch.jitter;
+    const auto seen = watch.pool.head_seen(watch.target.upstream);
+    if (!seen || seen->at <= watch.round_at) {
+        return poll;
+    }
+    if (seen->whole) {
+        return poll + (seen->at - watch.round_at);
+    }
+    return watch.pool.chain().head.poll_interval
+               ? poll
+               : std::min(poll, watch.round_at + pace.shortest_auto);
+}
+
+// Never while nobody calls.
+TimePoint Poller::Shared::tag_due(const Watch& watch, chain::Tag tag, TimePoint now) const {
     const Watch::Tagged& tagged = watch.tagged[static_cast<std::size_t>(tag)];
-    const Duration interval = tagged.lacks ? pace.settled_lacking : pace.settled;
-    return !is_idle(watch.pool, now) &&
-           (tagged.asked_at == TimePoint{} || now - tagged.asked_at >= interval);
+    if (is_idle(watch.pool, now)) {
+        return TimePoint::max();
+    }
+    return tagged.asked_at == TimePoint{}
+               ? now
+               : tagged.asked_at + (tagged.lacks ? pace.settled_lacking : pace.settled);
+}
+
+// A poll may become due sooner by what clients are told meanwhile.
+TimePoint Poller::Shared::next_look(const Watch& watch, TimePoint due, TimePoint now) const {
+    return is_idle(watch.pool, now) ? due : std::min(due, now + pace.shortest_auto);
 }
 
 // From any thread, under a lock of the pool's: only posts.
@@ -214,7 +248,7 @@ runtime::Task<bool> Poller::check_checkpoint(Shared& shared, Watch& watch,
 runtime::Task<> Poller::ask_settled(Shared& shared, Watch& watch, Cancellation& cancellation) {
     const routing::UpstreamIndex upstream = watch.target.upstream;
     for (const chain::Tag tag : chain::kAllTags) {
-        if (!shared.is_due(watch, tag, shared.worker.clock.now())) {
+        if (shared.tag_due(watch, tag, shared.worker.clock.now()) > shared.worker.clock.now()) {
             continue;
         }
         const bool turn =
@@ -250,7 +284,8 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
         const TimePoint now = worker.clock.now();
         const TimePoint due = shared.due(watch, now);
         if (now < due) {
-            const bool woken = co_await watch.wake.wait_until(due);
+            const TimePoint look = shared.next_look(watch, due, now);
+            const bool woken = co_await watch.wake.wait_until(look);
             static_cast<void>(woken);
             watch.wake.reset();
             continue;

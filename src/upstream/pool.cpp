@@ -129,10 +129,10 @@ void Pool::observe_wrong_checkpoint(UpstreamIndex upstream, const chain::BlockId
     impl_->refresh(now);
 }
 
-void Pool::observe_reach(UpstreamIndex upstream, std::uint64_t number, core::TimePoint now) {
+void Pool::observe_answer(UpstreamIndex upstream, const chain::Observation& observation) {
     const std::lock_guard lock(impl_->mutex);
-    impl_->view.observe_reach(upstream, number, now);
-    impl_->publish(now);
+    impl_->view.observe_answer(upstream, observation);
+    impl_->publish(observation.at);
 }
 
 void Pool::drain(UpstreamIndex upstream, core::TimePoint now) {
@@ -205,6 +205,13 @@ core::TimePoint Pool::rests_until(UpstreamIndex upstream) const {
 bool Pool::is_identified(UpstreamIndex upstream) const {
     const std::lock_guard lock(impl_->mutex);
     return impl_->view.identity(upstream) == chain::Identity::right;
+}
+
+std::optional<Pool::HeadSeen> Pool::head_seen(UpstreamIndex upstream) const {
+    const std::lock_guard lock(impl_->mutex);
+    const std::optional<chain::Observation>& latest = impl_->view.latest(upstream);
+    return latest ? std::optional(HeadSeen{latest->at, !latest->latest.hash.empty()})
+                  : std::nullopt;
 }
 
 core::Duration Pool::block_time() const {

@@ -238,8 +238,8 @@ class Pool {
     void observe_wrong_checkpoint(routing::UpstreamIndex upstream, const chain::BlockId& block,
                                   core::TimePoint now);
 
-    // A client's answer showed that the upstream has this block.
-    void observe_reach(routing::UpstreamIndex upstream, std::uint64_t number, core::TimePoint now);
+    // A client's answer showed the upstream's head; perhaps its number alone.
+    void observe_answer(routing::UpstreamIndex upstream, const chain::Observation& observation);
 
     // An operator takes an upstream out, and lets it back: it gets no new call, what runs ends.
     void drain(routing::UpstreamIndex upstream, core::TimePoint now);
@@ -264,6 +264,11 @@ class Pool {
     // nothing at all: not before the time returned.
     core::TimePoint rests_until(routing::UpstreamIndex upstream) const;
     bool is_identified(routing::UpstreamIndex upstream) const;
+    struct HeadSeen {
+        core::TimePoint at;
+        bool whole = false;  // its hash too
+    };
+    std::optional<HeadSeen> head_seen(routing::UpstreamIndex upstream) const;
     core::Duration block_time() const;
 
     // Called, from any thread, when upstreams should be asked soon: clients are back after an idle

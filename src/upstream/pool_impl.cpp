@@ -66,7 +66,7 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
     shown.until = condition.until;
     shown.marks = member.health.marks().revision();
     shown.history = member.state_reach.blocks();
-    shown.reach = view.reach(index) ? view.reach(index)->number : 0;
+    shown.reach = view.latest(index) ? view.latest(index)->latest.number : 0;
     shown.trickle = condition.half_open || member.health.is_trickling(now);
     // With one upstream no head rule ever refuses a call.
     const bool head_needed = chain.upstreams.size() > 1;
@@ -244,12 +244,12 @@ void Pool::Impl::publish(core::TimePoint now) {
         out.weight = member.config.weight;
         out.score = score_of(i, TimeClass::fast);
         out.slow_score = score_of(i, TimeClass::slow);
-        if (view.latest(i)) {
-            out.head = view.latest(i)->latest;
-        }
-        const auto reach = view.reach(i);
-        if (reach && members.size() > 1) {
-            out.reach = {reach->number, reach->at};
+        if (const auto& latest = view.latest(i)) {
+            out.head = latest->latest;
+            out.head_at = latest->at;
+            if (members.size() > 1) {
+                out.reach = {latest->latest.number, latest->at};
+            }
         }
         out.settled = view.tagged().of(i);
         out.lag_blocks = view.lag(i);
@@ -271,6 +271,7 @@ void Pool::Impl::publish(core::TimePoint now) {
     next->state = chain_state();
     next->head = view.head();
     next->head_at = view.head_at();
+    next->head_block = view.head_block();
     next->settled = view.settled();
     next->block_time = view.block_time();
     next->max_jump_blocks = chain.head.max_jump_blocks;

@@ -125,6 +125,12 @@ std::optional<chain::Observation> read_block(std::string_view result) {
     return observation;
 }
 
+std::uint64_t wall_seconds(const runtime::Clock& clock) {
+    const auto wall = clock.wall_now().time_since_epoch();
+    return static_cast<std::uint64_t>(
+        std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(wall).count()));
+}
+
 runtime::Task<ProbeResult<std::uint64_t>> ask_chain_id(Transport& transport,
                                                        const runtime::Clock& clock,
                                                        ProbeTarget target,
@@ -155,10 +161,8 @@ runtime::Task<ProbeResult<chain::Observation>> ask_head(Transport& transport,
     if (!observation) {
         co_return kBadAnswer;
     }
-    const auto wall = clock.wall_now().time_since_epoch();
     observation->at = clock.now();
-    observation->wall = static_cast<std::uint64_t>(
-        std::max<std::int64_t>(0, std::chrono::duration_cast<std::chrono::seconds>(wall).count()));
+    observation->wall = wall_seconds(clock);
     co_return *observation;
 }
 

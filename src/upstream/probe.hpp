@@ -59,4 +59,7 @@ std::optional<std::uint64_t> read_chain_id(std::string_view result);
 // A block object's number, hash, parent and time; nothing when number or hash is missing.
 std::optional<chain::Observation> read_block(std::string_view result);
 
+// The time of day as observations carry it: seconds since 1970.
+std::uint64_t wall_seconds(const runtime::Clock& clock);
+
 }  // namespace weir::upstream

@@ -198,6 +198,39 @@ TEST_CASE("a liar that is identified first moves neither the head nor the floor 
     CHECK(pool.snapshots().get()->upstreams[2].state == UpstreamState::fit);
 }
 
+TEST_CASE("answers to clients move the heads that polls have shown") {
+    const bool whole = GENERATE(true, false);
+    Chain f({100, 100, 100});
+    f.heads = {101, 101, 101};
+    for (std::size_t asked = 0; asked < 3; ++asked) {
+        for (std::size_t i = 0; i < 3; ++i) {
+            i == asked ? f.pools[0]->resume(i, f.clock.now()) : f.pools[0]->drain(i, f.clock.now());
+        }
+        CHECK((whole ? f.latest_block() : f.block_number()) == 101);
+    }
+    const auto pool = f.pools[0]->snapshots().get();
+    CHECK(pool->head->number == 101);
+    CHECK(pool->head->hash == (whole ? hash_of(101) : ""));
+    CHECK(pool->head_block->number == (whole ? 101 : 100));
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(pool->upstreams[i].head->number == 101);
+        CHECK(f.pools[0]->head_seen(i)->whole == whole);
+    }
+}
+
+TEST_CASE("answers of the only upstream move its head, from batches too") {
+    Chain f(std::vector<std::uint64_t>{100});
+    f.heads[0] = 101;
+    f.block_number();
+    CHECK(f.pools[0]->snapshots().get()->head->number == 101);
+    f.heads[0] = 102;
+    f.ask('[' + call("1", "eth_blockNumber") + ',' + call("2", "eth_gasPrice") + ']');
+    CHECK(f.pools[0]->snapshots().get()->head->number == 102);
+    f.heads[0] = 103;
+    f.latest_block();
+    CHECK(f.pools[0]->snapshots().get()->head_block->hash == hash_of(103));
+}
+
 TEST_CASE("what a lone early head told a client does not bind when others have spoken") {
     config::Config config = pool_of(2);
     Chain f(config, {100, 100});

@@ -333,6 +333,44 @@ TEST_CASE("with a checkpoint an upstream is right only if it has that block") {
     CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
 }
 
+TEST_CASE("an answer to a client postpones the next poll, and one without a hash hastens it") {
+    config::Chain chain = chain_of(1);
+    chain.head.chain_check_interval = 1h;
+    const bool configured = GENERATE(true, false);
+    if (configured) {
+        chain.head.poll_interval = 20ms;  // as often as by the block time
+    }
+    Fixture f(chain);
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+    Script& script = f.transport.scripts[0];
+    const auto answer = [&f, &script](std::string hash) {
+        chain::Observation shown;
+        shown.latest = {script.head, std::move(hash)};
+        shown.at = f.clock.now();
+        f.pool.observe_answer(0, shown);
+    };
+    const auto polls_with = [&](const std::function<void()>& traffic) {
+        const unsigned before = script.head_asked;
+        for (int i = 0; i < 60; ++i) {
+            traffic();
+            f.run_for(5ms);
+        }
+        return script.head_asked - before;
+    };
+    const unsigned quiet = polls_with([] {});
+    CHECK(quiet >= 8);
+    // Rounds for what is safe and finalized ask for the head as well.
+    CHECK(polls_with([&] { answer("0x" + std::string(64, 'a')); }) < quiet - 2);
+    CHECK(polls_with([&] { answer(""); }) < quiet - 2);  // the known head once more
+    const unsigned news = polls_with([&] {
+        ++script.head;
+        answer("");
+    });
+    CHECK((configured ? news <= quiet + 3 : news > quiet));
+    CHECK(f.until([&f] { return f.pool.head_seen(0)->whole; }));
+}
+
 TEST_CASE("what is safe and finalized is asked now and then while clients call") {
     Fixture f(2);
     f.poller.start();
