@@ -33,7 +33,7 @@ std::size_t array_size(const BatchRoom& room) {
 }
 
 double chance_of(const UpstreamView& upstream) {
-    return upstream.weight * preference(upstream.score) * (upstream.trickle ? kTrickleShare : 1.0);
+    return draw_weight(upstream.weight, upstream.trickle) * preference(upstream.score);
 }
 
 // Who gets the next array of up to `left` calls. Those that take all of them come first; else large

@@ -1,5 +1,7 @@
 #include "routing/health.hpp"
 
+#include "routing/score.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -10,7 +12,6 @@ namespace {
 using Seconds = std::chrono::duration<double>;
 
 constexpr double kNewest = 0.1;     // weight of the newest latency in the mean
-constexpr double kGoodWill = 5;     // successes assumed beforehand
 constexpr double kForgotten = 0.5;  // fewer weighted attempts than this say nothing
 
 }  // namespace
@@ -110,12 +111,10 @@ std::optional<double> HealthStats::success_rate() const {
     return good_ / all;
 }
 
-double HealthStats::success_estimate() const {
-    return (good_ + kGoodWill) / (good_ + bad_ + kGoodWill);
-}
+double HealthStats::success_estimate() const { return success_share(good_, bad_); }
 
 double HealthStats::throttled_share() const {
-    return throttled_ / (good_ + bad_ + throttled_ + kGoodWill);
+    return throttled_ / (good_ + bad_ + throttled_ + kScoreWeights.good_will);
 }
 
 std::optional<core::Duration> HealthStats::mean_latency(TimeClass time_class) const {

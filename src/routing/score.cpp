@@ -5,17 +5,37 @@
 
 namespace weir::routing {
 
-double score(const ScoreInput& input) {
-    using Seconds = std::chrono::duration<double>;
+double score(const ScoreInput& input, const ScoreWeights& weights) {
+    using Milliseconds = std::chrono::duration<double, std::milli>;
     double speed = 1;
     if (input.latency && input.best_latency) {
-        speed = Seconds(*input.best_latency + kLatencySlack) /
-                Seconds(std::max(*input.latency, *input.best_latency) + kLatencySlack);
+        const double best = Milliseconds(*input.best_latency).count();
+        const double own = std::max(Milliseconds(*input.latency).count(), best);
+        speed = (best + weights.slack_ms) / (own + weights.slack_ms);
     }
-    const double lag =
-        std::pow(kLagFactor, static_cast<double>(std::min<std::uint64_t>(input.lag_blocks, 64)));
-    const double product = input.success * input.success * speed * (1 - input.throttled / 2) * lag;
-    return std::clamp(product, kLeastScore, 1.0);
+    const auto behind = static_cast<double>(std::min<std::uint64_t>(input.lag_blocks, 64));
+    const double product = std::pow(input.success, weights.success) * speed *
+                           (1 - input.throttled * weights.throttled) *
+                           std::pow(weights.lag, behind);
+    return std::clamp(product, weights.least, 1.0);
+}
+
+double success_share(double good, double bad, const ScoreWeights& weights) {
+    return (good + weights.good_will) / (good + bad + weights.good_will);
+}
+
+double preference(double score, const ScoreWeights& weights) {
+    return std::pow(score, weights.preference);
+}
+
+double draw_weight(double weight, bool trickle, const ScoreWeights& weights) {
+    return trickle ? weight * weights.trickle : weight;
+}
+
+double chance_of_better(double first, double second, const ScoreWeights& weights) {
+    const double a = preference(first, weights);
+    const double b = preference(second, weights);
+    return b > a ? (b - a) / (a + b) : 0;
 }
 
 }  // namespace weir::routing

@@ -17,22 +17,38 @@ struct ScoreInput {
     std::uint64_t lag_blocks = 0;
 };
 
-// From kLeastScore to 1: the product of
-//   success:    the share, squared: one failure in ten costs a fifth
-//   speed:      (best + slack) / (own + slack): relative to the best of the pool; differences
-//               below the slack hardly count
-//   throttling: 1 - half the throttled share
-//   lag:        kLagFactor per block behind
-double score(const ScoreInput& input);
+// What the choice between upstreams weighs; each with the scenario that set it
+// (tests/unit/routing/score_scenarios_test.cpp).
+struct ScoreWeights {
+    double success = 2;  // exponent: who fails one call in ten gets two in five beside a sound one
+    double good_will = 5;  // successes assumed: the first failure is not taken for a habit
+    double slack_ms = 20;  // of latency: differences below it hardly count
+    double throttled =
+        0.5;                // of the throttled share: near its limit it gets less before it refuses
+    double lag = 0.8;       // for each block behind
+    double least = 0.01;    // who always fails is tried once in ten thousand calls
+    double preference = 2;  // exponent of the score: ten times slower leaves one in thirty
+    double trickle = 0.1;   // of the weight, for who is new or recovers
+};
+constexpr ScoreWeights kScoreWeights;
 
-constexpr double kLeastScore = 0.01;
-constexpr double kLagFactor = 0.8;
-constexpr core::Duration kLatencySlack = std::chrono::milliseconds(20);
+// From `least` to 1: the product of
+//   success:    the share to the power of `success`
+//   speed:      (best + slack) / (own + slack), relative to the best of the pool
+//   throttling: 1 - `throttled` times the throttled share
+//   lag:        `lag` to the power of the blocks behind
+double score(const ScoreInput& input, const ScoreWeights& weights = kScoreWeights);
 
-// The chance of a candidate against another one is in proportion to this: the square of the score.
-constexpr double preference(double score) { return score * score; }
+// Of attempts that ended well or by the upstream's fault.
+double success_share(double good, double bad, const ScoreWeights& weights = kScoreWeights);
 
-// The part of its weight that a new or recovering upstream gets.
-constexpr double kTrickleShare = 0.1;
+// The chance of a candidate against another one is in proportion to this.
+double preference(double score, const ScoreWeights& weights = kScoreWeights);
+
+double draw_weight(double weight, bool trickle, const ScoreWeights& weights = kScoreWeights);
+
+// The chance that the second of two that were drawn by weight takes the place of the first: only a
+// better one does.
+double chance_of_better(double first, double second, const ScoreWeights& weights = kScoreWeights);
 
 }  // namespace weir::routing

@@ -153,8 +153,9 @@ double score_for(const UpstreamView& upstream, const Need& need) {
     return is_slow(need) ? upstream.slow_score : upstream.score;
 }
 
-// Two candidates drawn by weight; between them the score decides, with a chance for the lesser one
-// so that its figures stay fresh and no herd forms.
+// Two candidates drawn by weight; a better second one may take the place of the first. Equal scores
+// leave each its weight; a lesser one keeps a share, so that its figures stay fresh and no herd
+// forms.
 UpstreamIndex pick(const RoutingSnapshot& pool, const Need& need, Lottery& lottery,
                    std::uint64_t random) {
     const UpstreamIndex first = lottery.take(random, 0);
@@ -162,9 +163,9 @@ UpstreamIndex pick(const RoutingSnapshot& pool, const Need& need, Lottery& lotte
         return first;
     }
     const UpstreamIndex second = lottery.take(random, 1);
-    const double a = preference(score_for(pool.upstreams[first], need));
-    const double b = preference(score_for(pool.upstreams[second], need));
-    return draw(random, 2, a + b) < a ? first : second;
+    const double better = chance_of_better(score_for(pool.upstreams[first], need),
+                                           score_for(pool.upstreams[second], need));
+    return draw(random, 2, 1) < better ? second : first;
 }
 
 using Ranks = std::array<Rank, kMaxUpstreams>;
@@ -184,7 +185,7 @@ std::optional<UpstreamIndex> pick_ranked(const RoutingSnapshot& pool, const Need
             lottery = Lottery();
             tier = upstream.tier;
         }
-        lottery.add(i, upstream.weight * (upstream.trickle ? kTrickleShare : 1.0));
+        lottery.add(i, draw_weight(upstream.weight, upstream.trickle));
     }
     if (lottery.empty()) {
         return std::nullopt;

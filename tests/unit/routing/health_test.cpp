@@ -91,7 +91,7 @@ TEST_CASE("the score: which of two upstreams is better, and by how much") {
     CHECK(value(0.5, 0, 20ms, 0) < value(1, 0, 60ms, 0));  // failing is worse than slow
     CHECK(value(1, 0.5, 20ms, 0) == Approx(0.75));
     CHECK(value(1, 0, 20ms, 1) == Approx(0.8));
-    CHECK(value(0, 1, 10s, 1000) == Approx(kLeastScore));
+    CHECK(value(0, 1, 10s, 1000) == Approx(kScoreWeights.least));
 }
 
 TEST_CASE("a circuit opens on failures in a row, half-opens, and closes on success") {
