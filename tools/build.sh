@@ -65,6 +65,11 @@ run_e2e_tests() {
     WEIR_BIN="$PWD/build/$1/weir" node --test "${flags[@]}" tests/e2e/*.test.mjs
 }
 
+# What a test does in seconds, for longer.
+run_fault_soak() {
+    WEIR_SOAK_SECONDS=${SOAK_SECONDS:-600} build/release/tests/integration '[soak]'
+}
+
 # What a test does with few writes, with many.
 run_fault_tally() {
     WEIR_FAULT_WRITES=${FAULT_WRITES:-10000} build/release/tests/integration '[tally]'
