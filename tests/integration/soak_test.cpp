@@ -177,14 +177,20 @@ class Soak {
         if (fault == Fault::jump) {
             jumping_ = node;
         }
+        // Its loss has to be noticed: from a node that serves, within a moment.
+        if (fault == Fault::foreign && !state_is(node, "fit")) {
+            fault = Fault::down;
+        }
         if (fault == Fault::foreign) {
             nodes_[node]->change([](Script& script) {
                 script = sound();
                 script.availability = simulator::Availability::down;
             });
-            const std::string name = "n" + std::to_string(node);
-            wait_until([&] { return state_is(node, "circuit_open") || state_is(node, "unknown"); },
-                       5s);
+            if (!wait_until(
+                    [&] { return state_is(node, "circuit_open") || state_is(node, "unknown"); },
+                    10s)) {
+                fail("nobody noticed that a node is down");
+            }
         }
         const std::uint64_t head = simulators_.chain().head();
         const std::uint64_t dice = random_();
