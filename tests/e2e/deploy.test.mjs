@@ -89,7 +89,8 @@ function assertHardened({securityContext}) {
   assert.equal(securityContext.readOnlyRootFilesystem, true);
   assert.deepEqual(securityContext.capabilities, {drop: ['ALL']});
   assert.deepEqual(securityContext.seccompProfile, {type: 'RuntimeDefault'});
-  assert.match(read('docker', 'Dockerfile'), new RegExp(`^USER ${securityContext.runAsUser}:`, 'm'));
+  const {runAsUser, runAsGroup} = securityContext;
+  assert.match(read('docker', 'Dockerfile'), new RegExp(`^USER ${runAsUser}:${runAsGroup}$`, 'm'));
 }
 
 // What holds of weir's container wherever it runs in a pod; gives its configuration.
