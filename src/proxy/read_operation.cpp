@@ -96,7 +96,10 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
         const core::TimePoint resume =
             now + pause_after(operation->attempts_, services.worker.random.next());
         if (operation->may_pause_and_retry(resume)) {
-            co_await runtime::sleep_until(services.worker.io, resume);
+            operation->pause_.emplace(services.worker.io);
+            const bool left = co_await operation->pause_->wait_until(resume);
+            static_cast<void>(left);
+            operation->pause_.reset();
         } else {
             const bool turn = co_await operation->wait_for_turn();
             if (!turn) {
@@ -182,7 +185,12 @@ runtime::Task<bool> ReadOperation::wait_for_turn() {
     co_return turn_.has_value();
 }
 
-void ReadOperation::on_client_gone() { cancel_others(); }
+void ReadOperation::on_client_gone() {
+    cancel_others();
+    if (pause_) {
+        pause_->set();
+    }
+}
 
 runtime::Task<> ReadOperation::run_attempts() {
     while (!answer_ && !client_.gone() && attempts_ < chain_.config.reads.max_attempts) {

@@ -13,6 +13,7 @@
 #include "proxy/second_opinion.hpp"
 #include "proxy/services.hpp"
 #include "routing/select.hpp"
+#include "runtime/event.hpp"
 #include "runtime/recycled.hpp"
 #include "runtime/task_group.hpp"
 
@@ -90,6 +91,7 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
     std::unique_ptr<Answer> last_error_;  // an upstream's own error, if nothing better comes
     Running* running_ = nullptr;          // the head of a list
     std::unique_ptr<runtime::TaskGroup> beside_;
+    std::optional<runtime::Event> pause_;  // before the same upstreams are asked again
 };
 
 }  // namespace weir::proxy

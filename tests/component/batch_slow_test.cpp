@@ -78,6 +78,19 @@ TEST_CASE("a late array is asked elsewhere as well: the first good answer wins")
     }
 }
 
+TEST_CASE("a late array's answers do not wait for those who were about to ask again") {
+    config::Config config = make_config(2);
+    config.chains[0].timeouts.request = 5s;
+    config.chains[0].reads.max_attempts = 8;
+    Batches f(config);
+    f.transport.on_array(0, late(900ms, good));
+    f.transport.on(0, unavailable);
+    f.transport.on(1, unavailable);
+    const core::TimePoint begin = f.clock.now();
+    f.check(f.ask(balances(5)), 5);
+    CHECK(f.clock.now() - begin < 1150ms);
+}
+
 TEST_CASE("a call that holds its array up holds no other beyond its own deadline") {
     for (const std::size_t upstreams : {1U, 2U}) {
         DYNAMIC_SECTION(upstreams << " upstreams") {

@@ -243,3 +243,48 @@ test('a limit that falls while the gateway runs is seen in the status', {timeout
   const {batch_limit, state, success_rate, cooldown_seconds} = await upstream();
   assert.deepEqual({batch_limit, state, success_rate, cooldown_seconds}, {batch_limit: 10, state: 'fit', success_rate: 1, cooldown_seconds: 0});
 });
+
+test('a late array: its answers count, and others are asked as well', {timeout: 60_000, ...needsGateway}, async (t) => {
+  const basics = nodeBasics(CHAIN_ID);
+  const start = (delayOf) =>
+    startProvider(t, ({method, params}) => (method in basics ? basics[method]() : {result: params[0], delay: delayOf(params[0])}));
+  const gateway = (providers) =>
+    startGateway(t, {
+      chainId: CHAIN_ID,
+      upstreams: providers.map(({url}, i) => ({name: 'abc'[i], url, tier: i})),
+      chain: {name: 'main', timeouts: {attempt: '200ms', request: '3s'}},
+    });
+  const calls = Array.from({length: 10}, (_, i) => balanceOf(i + 1));
+  const ask = async (weir) => {
+    const begin = Date.now();
+    const {status, headers, replies} = await post(weir.url, calls);
+    assert.equal(status, 200);
+    assert.deepEqual(replies.map(({id}) => id), calls.map(({id}) => id));
+    return {replies, attempts: Number(headers.get('weir-attempts')), took: Date.now() - begin};
+  };
+  const right = ({id, result}) => assert.equal(result, addressOf(id));
+
+  await t.test('the only upstream, slow', async (t) => {
+    const slow = await start(() => 1000);
+    const {replies, attempts} = await ask(await gateway([slow]));
+    replies.forEach(right);
+    assert.equal(attempts, 1);
+    assert.equal(messages([slow]), 1);
+  });
+
+  await t.test('the first of two, slow', async (t) => {
+    const [slow, quick] = [await start(() => 2500), await start(() => 0)];
+    const {replies, took} = await ask(await gateway([slow, quick]));
+    replies.forEach(right);
+    assert.ok(took < 1500, `${took} ms`);
+    assert.equal(messages([slow]), 1);
+  });
+
+  await t.test('one call is slow everywhere', async (t) => {
+    const stuck = await start((address) => (address === addressOf(4) ? 5000 : 0));
+    const {replies, took} = await ask(await gateway([stuck]));
+    replies.filter(({id}) => id !== 4).forEach(right);
+    assert.equal(replies[3].error.data.type, 'deadline');
+    assert.ok(took < 4000, `${took} ms`);
+  });
+});

@@ -24,7 +24,7 @@ export function nodeBasics(chainId, head = HEAD) {
 
 // `answer(call)` gets {method, params, paramsText} and gives {result}, {error}, {member} (the raw
 // text of the answer's member, `"result":...`), {http: status, body, headers}, or {drop: true}: the
-// connection closes without an answer.
+// connection closes without an answer. With {delay} the message is answered so many milliseconds later.
 // Arrays of more than `maxBatch` calls are refused, if it is given; it may change. `sizes` keeps the calls of each
 // message.
 export async function startProvider(t, answer, {maxBatch} = {}) {
@@ -53,6 +53,8 @@ export async function startProvider(t, answer, {maxBatch} = {}) {
       provider.calls.push(call);
       return {id: raw.id, ...answer(call)};
     });
+    const delay = Math.max(0, ...answers.map((a) => a.delay ?? 0));
+    if (delay > 0) await new Promise((resolve) => setTimeout(resolve, delay));
     if (answers.some((a) => a.drop)) {
       request.socket.destroy();
       return;
