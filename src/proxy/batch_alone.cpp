@@ -49,14 +49,7 @@ runtime::Task<> BatchOperation::run_beside(Alone alone) {
 
 runtime::Task<> BatchOperation::run_one(Alone alone, ClientPresence& client) {
     CallPlan plan = plans_[alone.place];
-    RequestScope scope{.services = scope_.services,
-                       .chain = scope_.chain,
-                       .filters = scope_.filters,
-                       .records = scope_.records,
-                       .client = client,
-                       .snapshot = scope_.snapshot,
-                       .received = scope_.received,
-                       .long_replies = scope_.long_replies};
+    RequestScope scope = scope_.with(client);
     if (alone.earlier) {
         plan.earlier = &*alone.earlier;
         scope.snapshot = scope.chain.pool.snapshots().get();
@@ -69,7 +62,7 @@ runtime::Task<> BatchOperation::run_one(Alone alone, ClientPresence& client) {
 void BatchOperation::settle(std::size_t place, Answer&& answer) {
     Array* const array = states_[place].array;
     if (answers_[place]) {
-        arrays_ += answer.attempts;
+        messages_ += answer.attempts;
     } else if (array != nullptr && answer.given_up) {
         left_over_.emplace(place, std::move(answer));
     } else {

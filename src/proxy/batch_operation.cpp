@@ -68,7 +68,7 @@ void BatchOperation::begin_arrays(std::span<const std::size_t> riders,
         lane.size = std::max(lane.size, group.places.size());
     }
     for (Lane& lane : lanes_) {
-        if (lane.runners == 0 && !lane.places.empty()) {
+        if (lane.timely() == 0 && !lane.places.empty()) {
             start_runner(lane);
         }
     }
@@ -98,7 +98,7 @@ runtime::Task<> BatchOperation::run_lane(Lane& lane) {
         upstream::BatchAdmission admission = admit(lane);
         if (!admission.permit) {
             // Another array of the batch may hold the last place in flight.
-            if (admission.obstacle != upstream::Obstacle::capacity || lane.runners == 1) {
+            if (admission.obstacle != upstream::Obstacle::capacity || lane.timely() == 1) {
                 scatter(lane);
             }
             break;
@@ -118,7 +118,7 @@ runtime::Task<> BatchOperation::run_lane(Lane& lane) {
             fill(lane);
         }
         lane.places.insert(lane.places.begin(), left.too_many.begin(), left.too_many.end());
-        if (!left.too_many.empty() && lane.runners > 1) {
+        if (!left.too_many.empty() && lane.timely() > 1) {
             break;  // one of them finds out what size is taken
         }
     }
@@ -159,10 +159,11 @@ runtime::Task<Unanswered> BatchOperation::send_array(Lane& lane, std::vector<std
         Array array(*this, lane, places);
         runtime::Charge text(scope_.services.worker.buffers);
         if (text.add(size_of(array.group))) {
-            ++arrays_;
-            chain.retries.note_calls(places.size(), begin);
+            ++messages_;
             array.arm(begin + chain.config.timeouts.attempt);
             left = co_await send_group(scope_.services, chain, array.group, answers_);
+            lane.late -= array.is_late ? 1 : 0;
+            chain.retries.note_calls(places.size() - left.too_many.size(), begin);
         } else {
             left.too_long = places;  // a call alone is sent from where it lies
         }
@@ -189,6 +190,7 @@ void BatchOperation::on_late(Array& array) {
     if (last) {
         return;
     }
+    ++array.lane.late;
     array.arm(now + (deadline_ - now) / 2);
     if (!array.lane.places.empty()) {
         if (may_go_elsewhere(array.lane.places.front())) {
@@ -212,14 +214,13 @@ void BatchOperation::ask_alone_too(const Array& array, std::size_t place) {
 // What is asked elsewhere already is left to that; what that could not answer gets what it came to.
 void BatchOperation::end_array(const std::vector<std::size_t>& places, Unanswered& left) {
     for (const std::size_t place : places) {
-        if (answers_[place]) {
-            if (states_[place].alone != nullptr) {
-                states_[place].alone->presence.leave();
-            }
-        } else if (const auto failed = left_over_.find(place); failed != left_over_.end()) {
-            answers_[place].emplace(std::move(failed->second));
+        if (answers_[place] && states_[place].alone != nullptr) {
+            states_[place].alone->presence.leave();
         }
-        left_over_.erase(place);
+        if (const auto failed = left_over_.find(place); failed != left_over_.end()) {
+            settle(place, std::move(failed->second));
+            left_over_.erase(failed);
+        }
     }
     const auto is_cared_for = [this](std::size_t place) {
         return answers_[place] || states_[place].is_asked_alone;

@@ -13,8 +13,8 @@
 namespace weir::proxy {
 
 struct BatchResult {
-    Answers answers;      // one per plan, in their order; nothing for a call that is owed none
-    unsigned arrays = 0;  // messages that no answer counts among its attempts
+    Answers answers;        // one per plan, in their order; nothing for a call that is owed none
+    unsigned messages = 0;  // arrays, and what no answer counts among its attempts
 };
 
 // What the answers take beside buffers is charged to `held`. References must live until the task

@@ -49,7 +49,7 @@ class BatchOperation {
     runtime::Task<BatchResult> run() {
         begin();
         co_await tasks_.join();
-        co_return BatchResult{std::move(answers_), arrays_};
+        co_return BatchResult{std::move(answers_), messages_};
     }
 
   private:
@@ -59,7 +59,10 @@ class BatchOperation {
         std::deque<std::size_t> places;
         std::size_t size = 0;  // of an array, as planned
         std::size_t runners = 0;
+        std::size_t late = 0;  // of these, with an array that is late
         std::size_t most_runners = 1;
+
+        std::size_t timely() const { return runners - late; }
     };
 
     struct Alone {
@@ -120,7 +123,7 @@ class BatchOperation {
     Queue fast_;
     Queue slow_;
     std::vector<std::size_t> writes_;
-    unsigned arrays_ = 0;
+    unsigned messages_ = 0;  // that no answer counts
     runtime::TaskGroup tasks_;
 };
 

@@ -30,6 +30,11 @@ struct RequestScope {
     core::TimePoint received;
     LongReplies long_replies = LongReplies::buffer;
     WriteCourse* course = nullptr;  // of a batch's writes
+
+    // The same with another client.
+    RequestScope with(ClientPresence& other) const {
+        return {services, chain, filters, records, other, snapshot, received, long_replies, course};
+    }
 };
 
 // References must live until the task has ended.

@@ -57,7 +57,11 @@ bool may_be_about_arrays(Cause cause) {
 class Judgement {
   public:
     Judgement(Services& services, ChainContext& chain, Group& group, Answers& answers)
-        : services_(services), chain_(chain), group_(group), answers_(answers) {}
+        : services_(services),
+          chain_(chain),
+          group_(group),
+          answers_(answers),
+          now_(services.worker.clock.now()) {}
 
     void judge_failure(const TransportFailure& failure) {
         settle_whole(classify(group_.places.front(), AttemptOutcome(failure)), {});
@@ -95,7 +99,9 @@ class Judgement {
         settle_items();
     }
 
-    void report(core::TimePoint at, core::Duration latency) {
+    void report(core::TimePoint begin) {
+        const core::TimePoint at = now_;
+        const core::Duration latency = at - begin;
         if (end_) {
             chain_.pool.report_batch(
                 group_.upstream,
@@ -136,8 +142,7 @@ class Judgement {
         SecondOpinion opinion(chain_, group_.plans[place], services_.worker.clock);
         routing::Tried asked;
         asked.set(group_.upstream);
-        const core::TimePoint now = services_.worker.clock.now();
-        if (opinion.judge(group_.upstream, answer, asked, now) ==
+        if (opinion.judge(group_.upstream, answer, asked, now_) ==
             SecondOpinion::Opinion::ask_another) {
             ++answered_;
             lose(place, Cause::answered, opinion.last_resort());
@@ -299,6 +304,7 @@ class Judgement {
     ChainContext& chain_;
     Group& group_;
     Answers& answers_;
+    const core::TimePoint now_;
     Unanswered unanswered_;
     std::vector<std::size_t> missing_;
     std::vector<std::pair<std::size_t, Verdict>> refusals_;
@@ -354,8 +360,7 @@ runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, Gr
     } else {
         judgement.judge_failure(*failure);
     }
-    const core::TimePoint end = services.worker.clock.now();
-    judgement.report(end, end - begin);
+    judgement.report(begin);
     co_return judgement.take();
 }
 

@@ -204,7 +204,7 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
         anything = anything || answers[i];
     }
     ResponseHead head = batch_head(items);
-    head.attempts += result.arrays;
+    head.attempts += result.messages;
     if (anything) {
         const ResponseBody body = assemble_batch(items);
         co_await sink.send(head, body.pieces);

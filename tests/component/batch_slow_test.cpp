@@ -155,6 +155,29 @@ TEST_CASE("the arrays behind a late one do not wait for it") {
     }
 }
 
+TEST_CASE("a size that is refused behind a late array is found out all the same") {
+    Batches f(1);
+    const std::size_t most = 10;
+    f.transport.on_array(0, [&, first = true](const Sent& message) mutable {
+        return std::exchange(first, false)
+                   ? hangs(message)
+                   : limited_to(most, "too many RPC calls in batch request")(message);
+    });
+    f.check(f.ask(balances(300)), 300);
+}
+
+TEST_CASE("a late array's calls that fail elsewhere are counted") {
+    config::Config config = make_config(2);
+    config.chains[0].reads.max_attempts = 2;
+    Batches f(config);
+    f.transport.on_array(0, late(400ms, good));
+    f.transport.on(1, unavailable);
+    const RecordingSink sink = f.ask(balances(5));
+    f.check(sink, 5);
+    CHECK(sink.head.attempts == f.transport.sent.size());
+    CHECK(sink.head.attempts == 6);
+}
+
 TEST_CASE("a null in an array from a node that is behind is asked for once more") {
     Batches f(2);
     const std::string hash = '"' + ("0x" + std::string(64, 'a')) + '"';
