@@ -1,6 +1,7 @@
 #include "app/admin_source.hpp"
 
 #include "core/text.hpp"
+#include "server/clients_json.hpp"
 #include "server/disagreements_json.hpp"
 #include "server/json_writer.hpp"
 #include "server/observations_json.hpp"
@@ -13,11 +14,13 @@
 
 namespace weir::app {
 
-DaemonSource::DaemonSource(const Pools& pools, const proxy::TransactionRecords& records,
+DaemonSource::DaemonSource(const core::Published<proxy::Serving>& serving,
+                           const proxy::TransactionRecords& records,
                            const proxy::Observations& observations, telemetry::Metrics& metrics,
                            const server::ServerState& state, const runtime::Clock& clock,
-                           telemetry::Log& log, std::string version)
-    : pools_(pools),
+                           telemetry::Log& log, std::string version,
+                           std::function<ReloadReport()> reload)
+    : serving_(serving),
       records_(records),
       observations_(observations),
       metrics_(metrics),
@@ -25,27 +28,32 @@ DaemonSource::DaemonSource(const Pools& pools, const proxy::TransactionRecords& 
       clock_(clock),
       log_(log),
       version_(std::move(version)),
+      reload_(std::move(reload)),
       started_(clock.now()) {}
 
 bool DaemonSource::ready(std::optional<std::string_view> chain) {
     if (state_.draining()) {
         return false;
     }
-    return std::any_of(pools_.begin(), pools_.end(), [&](const auto& pool) {
-        return chain ? pool->chain().name == *chain && pool->is_fit_now() : pool->has_been_fit();
+    const Chains all = chains();
+    return std::any_of(all.begin(), all.end(), [&](const auto& each) {
+        return chain ? each->config.name == *chain && each->pool.is_fit_now()
+                     : each->pool.has_been_fit();
     });
 }
 
 std::string DaemonSource::metrics() {
     const core::TimePoint now = clock_.now();
     telemetry::Gauges gauges;
-    for (const auto& pool : pools_) {
+    for (const auto& each : chains()) {
         telemetry::Gauges::Chain& chain = gauges.chains.emplace_back();
-        const auto snapshot = pool->snapshots().get();
+        chain.name = each->config.name;
+        const auto snapshot = each->pool.snapshots().get();
         chain.head = snapshot->head ? snapshot->head->number : 0;
-        for (const upstream::UpstreamStatus& status : pool->status(now)) {
+        for (const upstream::UpstreamStatus& status : each->pool.status(now)) {
             chain.upstreams.push_back(
-                {.head = status.head ? status.head->number : 0,
+                {.name = status.name,
+                 .head = status.head ? status.head->number : 0,
                  .head_lag = status.lag_blocks,
                  .fit = status.state == routing::UpstreamState::fit,
                  .state = routing::to_string(status.state),
@@ -57,6 +65,7 @@ std::string DaemonSource::metrics() {
     }
     gauges.connections = state_.connections.taken();
     gauges.in_flight = state_.in_flight.taken();
+    gauges.log_lines_lost = log_.dropped();
     return metrics_.render(gauges);
 }
 
@@ -64,22 +73,26 @@ std::string DaemonSource::status_json() {
     const core::TimePoint now = clock_.now();
     server::DaemonStatus status{
         .version = version_, .uptime = now - started_, .chains = {}, .unknown_writes = {}};
-    for (const auto& pool : pools_) {
-        const auto snapshot = pool->snapshots().get();
-        status.chains.push_back({.name = pool->chain().name,
-                                 .chain_id = pool->chain().chain_id,
+    const Chains all = chains();
+    for (const auto& each : all) {
+        const auto snapshot = each->pool.snapshots().get();
+        status.chains.push_back({.name = each->config.name,
+                                 .chain_id = each->config.chain_id,
                                  .state = snapshot->state,
                                  .head = snapshot->head,
                                  .head_age = now - snapshot->head_at,
                                  .settled = snapshot->settled,
                                  .block_time = snapshot->block_time,
-                                 .upstreams = pool->status(now),
-                                 .recent = pool->traffic().list(now)});
+                                 .upstreams = each->pool.status(now),
+                                 .recent = each->pool.traffic().list(now)});
     }
     constexpr std::size_t kMostWrites = 20;
     for (const proxy::TransactionRecords::View& write : records_.unknown(kMostWrites)) {
+        const auto of = std::find_if(all.begin(), all.end(), [&write](const auto& each) {
+            return each->identity.chain == write.chain;
+        });
         status.unknown_writes.push_back(
-            {.chain = write.chain < pools_.size() ? pools_[write.chain]->chain().name : "",
+            {.chain = of != all.end() ? (*of)->config.name : "",
              .hash = write.hash,
              .at = write.events.empty() ? core::WallTime{} : write.events.back().at});
     }
@@ -96,33 +109,57 @@ std::string DaemonSource::observations_json() {
 }
 
 std::string DaemonSource::disagreements_json() {
-    std::vector<server::ChainDisagreements> chains;
-    for (const auto& pool : pools_) {
-        server::ChainDisagreements& of = chains.emplace_back();
-        of.chain = pool->chain().name;
-        for (const config::Upstream& upstream : pool->chain().upstreams) {
+    std::vector<server::ChainDisagreements> all;
+    for (const auto& each : chains()) {
+        server::ChainDisagreements& of = all.emplace_back();
+        of.chain = each->config.name;
+        for (const config::Upstream& upstream : each->config.upstreams) {
             of.upstreams.push_back(upstream.name);
         }
-        of.kept = pool->disagreements();
+        of.kept = each->pool.disagreements();
     }
-    return server::disagreements_json(chains, clock_.now(), clock_.wall_now());
+    return server::disagreements_json(all, clock_.now(), clock_.wall_now());
+}
+
+std::string DaemonSource::clients_json() {
+    const auto serving = serving_.get();
+    const std::vector<telemetry::ClientUsage> usage = metrics_.usage();
+    std::vector<server::ClientReport> reports;
+    for (const proxy::Client& client : serving->clients) {
+        server::ClientReport& report = reports.emplace_back();
+        report.name = client.name;
+        report.calls_per_second = client.rate.calls_per_second;
+        report.burst = client.rate.burst;
+        report.in_flight = client.state->in_flight;
+        for (const telemetry::ClientUsage& of : usage) {
+            if (of.client == client.name) {
+                report.usage.push_back(&of);
+            }
+        }
+    }
+    return server::clients_json(reports, metrics_.outcomes());
+}
+
+server::AdminSource::Outcome DaemonSource::reload() {
+    const ReloadReport report = reload_();
+    return {report.status(), to_json(report)};
 }
 
 std::optional<std::string> DaemonSource::set_service(std::string_view chain,
                                                      std::string_view upstream, Service service) {
-    for (const auto& pool : pools_) {
-        const std::vector<config::Upstream>& all = pool->chain().upstreams;
+    for (const auto& each : chains()) {
+        const std::vector<config::Upstream>& all = each->config.upstreams;
         const auto found = std::find_if(
-            all.begin(), all.end(), [upstream](const auto& each) { return each.name == upstream; });
-        if (pool->chain().name != chain || found == all.end()) {
+            all.begin(), all.end(), [upstream](const auto& one) { return one.name == upstream; });
+        if (each->config.name != chain || found == all.end()) {
             continue;
         }
         const auto index = static_cast<routing::UpstreamIndex>(found - all.begin());
         const bool drains = service == Service::drain;
         if (drains) {
-            pool->drain(index, clock_.now());
+            each->pool.drain(index, clock_.now());
         } else {
-            pool->resume(index, clock_.now());
+            each->pool.resume(index, clock_.now());
         }
         log_.write(config::LogLevel::info, drains ? "upstream drained" : "upstream resumed",
                    {{"chain", chain}, {"upstream", upstream}});
@@ -133,7 +170,7 @@ std::optional<std::string> DaemonSource::set_service(std::string_view chain,
         out.key("upstream");
         out.value(upstream);
         out.key("state");
-        out.value(routing::to_string(pool->snapshots().get()->upstreams[index].state));
+        out.value(routing::to_string(each->pool.snapshots().get()->upstreams[index].state));
         out.close('}');
         return out.take();
     }

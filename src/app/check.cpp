@@ -1,6 +1,7 @@
 #include "app/check.hpp"
 
 #include "config/describe.hpp"
+#include "server/tls.hpp"
 
 namespace weir::app {
 
@@ -17,6 +18,11 @@ int check(const Check& options, const config::Environment& environment, std::ost
         print(loaded.error(), err);
         err << options.config << ": " << loaded.error().size()
             << (loaded.error().size() == 1 ? " problem\n" : " problems\n");
+        return 2;
+    }
+    const auto tls = server::ListenerTls::create(loaded->server.tls);
+    if (!tls) {
+        err << tls.error().message << '\n' << options.config << ": 1 problem\n";
         return 2;
     }
     out << config::describe(*loaded) << options.config << ": no problems\n" << std::flush;

@@ -22,8 +22,8 @@ constexpr int kDone = 0;
 constexpr int kRuntimeFailure = 1;
 constexpr int kBadUsage = 2;
 
-int serve(config::Config config, std::ostream& err) {
-    auto daemon = Daemon::create(std::move(config));
+int serve(config::Config config, ConfigLoader load_again, std::ostream& err) {
+    auto daemon = Daemon::create(std::move(config), std::move(load_again));
     if (!daemon) {
         err << "weir: " << daemon.error().message << '\n';
         return kRuntimeFailure;
@@ -38,14 +38,16 @@ struct Command {
     std::ostream& err;
 
     int operator()(const Run& run) const {
-        config::LoadResult config = run.config
-                                        ? config::load_file(*run.config, environment, run.flags)
-                                        : config::from_flags(run.flags, environment);
+        const ConfigLoader load = [this, &run] {
+            return config::load_file(*run.config, environment, run.flags);
+        };
+        config::LoadResult config =
+            run.config ? load() : config::from_flags(run.flags, environment);
         if (!config) {
             print(config.error(), err);
             return kBadUsage;
         }
-        return serve(std::move(*config), err);
+        return serve(std::move(*config), run.config ? load : ConfigLoader(), err);
     }
     int operator()(const Demo& options) const {
         return run_demo(options.flags, environment, out, err);

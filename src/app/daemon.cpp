@@ -1,28 +1,31 @@
 #include "app/daemon.hpp"
 
 #include "app/admin_source.hpp"
+#include "app/chains.hpp"
 #include "app/cpus.hpp"
+#include "app/reload.hpp"
 #include "app/version.hpp"
+#include "config/difference.hpp"
 #include "proxy/account.hpp"
 #include "proxy/filter_table.hpp"
 #include "proxy/handler.hpp"
 #include "proxy/transaction_records.hpp"
 #include "routing/methods.hpp"
-#include "routing/provider_book.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
 #include "server/rpc_site.hpp"
 #include "server/server.hpp"
+#include "server/tls.hpp"
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "upstream/http_transport.hpp"
-#include "upstream/poller.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -36,17 +39,10 @@ namespace weir::app {
 namespace {
 
 namespace net = boost::asio;
-using Contexts = std::vector<std::unique_ptr<proxy::ChainContext>>;
+using Tls = std::shared_ptr<const server::ListenerTls>;
 
-telemetry::MetricsLayout layout_of(const config::Config& config) {
+telemetry::MetricsLayout metrics_layout() {
     telemetry::MetricsLayout layout;
-    for (const config::Chain& chain : config.chains) {
-        telemetry::MetricsLayout::Chain& own = layout.chains.emplace_back();
-        own.name = chain.name;
-        for (const config::Upstream& upstream : chain.upstreams) {
-            own.upstreams.push_back(upstream.name);
-        }
-    }
     layout.methods.emplace_back("other");
     for (std::size_t number = 1; number < routing::method_count(); ++number) {
         layout.methods.emplace_back(routing::method_at(number).name);
@@ -78,21 +74,24 @@ struct Lane {
 
 // Members are built in this order and destroyed in the reverse one.
 struct Daemon::Impl {
-    explicit Impl(config::Config settings)
+    Impl(config::Config settings, ConfigLoader loader)
         : config(std::move(settings)),
-          providers(config.providers),
+          load_again(std::move(loader)),
           secrets(config.secrets),
           log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
-          metrics(layout_of(config)),
+          metrics(metrics_layout()),
           budget(config.server.max_buffered),
-          state(server::limits_of(config.server)),
-          admin_state(server::admin_limits(config.server)),
-          rules(config.server.allowed_hosts, config.server.cors_origins) {}
+          chains(clock, metrics, *log),
+          state(server::settings_of(config.server)),
+          admin_state(server::admin_settings(config.server)) {}
 
     core::Result<void> build();
-    core::Result<void> build_lane(unsigned index);
+    void build_lane(unsigned index);
     void announce();
-    void tell_disagreements(std::size_t chain);
+    ReloadReport reload(std::string_view trigger);
+    ReloadReport try_reload();
+    void adopt(Chains::Staged staged, config::Config next, Tls tls);
+    runtime::Task<> adopt_when_ready(Chains::Staged staged, config::Config next, Tls tls);
     int run();
     void on_every_lane(void (*action)(Lane&));
     runtime::Task<bool> every_lane_drained(core::TimePoint deadline);
@@ -100,29 +99,28 @@ struct Daemon::Impl {
     runtime::Task<> live();
     void stop_lanes();
 
-    const config::Config config;
+    config::Config config;  // that is in effect; the first lane's
+    const ConfigLoader load_again;
     runtime::SystemClock clock;
     runtime::SystemRandom random;
-    const routing::ProviderBook providers;
-    const telemetry::PieceRedactor secrets;  // for errors that providers made
+    telemetry::PieceRedactor secrets;  // for errors that providers made
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     proxy::Observations observations;
     runtime::MemoryBudget budget;
-    Pools pools;        // one per chain, for all lanes
-    Contexts contexts;  // likewise
+    Chains chains;  // for all lanes
     proxy::FilterTable filters;
     proxy::TransactionRecords records;
     server::ServerState state;
     server::ServerState admin_state;
-    server::AccessRules rules;
     std::optional<server::Listeners> listeners;
     std::vector<std::unique_ptr<Lane>> lanes;
     std::unique_ptr<DaemonSource> source;  // the admin pages, on the first lane
     std::unique_ptr<server::AdminSite> admin_site;
     std::unique_ptr<server::Server> admin_server;
     config::Endpoint admin_endpoint;
-    std::unique_ptr<upstream::Poller> poller;  // likewise
+    std::unique_ptr<runtime::TaskGroup> reloading;  // likewise
+    bool reload_under_way = false;
     int exit_code = 0;
     bool ending_now = false;      // by a second signal
     bool left_suspended = false;  // requests that a cut did not end: they wait for an upstream
@@ -140,72 +138,43 @@ core::Result<void> Daemon::Impl::build() {
     }
     listeners.emplace(std::move(*opened));
     admin_endpoint = admin->endpoints().front();
-    for (std::size_t i = 0; i < config.chains.size(); ++i) {
-        pools.push_back(std::make_unique<upstream::Pool>(config.chains[i], clock.now(), providers));
-        contexts.push_back(
-            std::make_unique<proxy::ChainContext>(i, config.chains[i], *pools.back(), providers));
-        tell_disagreements(i);
+    auto tls = server::ListenerTls::create(config.server.tls);
+    if (!tls) {
+        return tls.error();
+    }
+    state.apply(server::settings_of(config.server, std::move(*tls)));
+    const core::Result<void> built = chains.open(config);
+    if (!built) {
+        return built.error();
     }
     for (unsigned index = 0; index < threads; ++index) {
-        const core::Result<void> built = build_lane(index);
-        if (!built) {
-            return built.error();
-        }
+        build_lane(index);
     }
     Lane& first = *lanes.front();
-    source = std::make_unique<DaemonSource>(pools, records, observations, metrics, state, clock,
-                                            *log, std::string(version()));
+    source = std::make_unique<DaemonSource>(chains.serving(), records, observations, metrics, state,
+                                            clock, *log, std::string(version()),
+                                            [this] { return reload("/api/reload"); });
     const server::Reach reach =
         admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
     admin_site = std::make_unique<server::AdminSite>(config.admin.token, reach, *source);
-    admin_server = std::make_unique<server::Server>(first.worker, admin_state, rules, *admin_site,
-                                                    admin->take(0));
-    std::vector<upstream::Pool*> polled;
-    for (const std::unique_ptr<upstream::Pool>& pool : pools) {
-        polled.push_back(pool.get());
-    }
-    poller = std::make_unique<upstream::Poller>(first.worker, *first.transport, polled, providers);
+    admin_server =
+        std::make_unique<server::Server>(first.worker, admin_state, *admin_site, admin->take(0));
+    reloading = std::make_unique<runtime::TaskGroup>(first.worker.io);
     return {};
 }
 
-core::Result<void> Daemon::Impl::build_lane(unsigned index) {
+void Daemon::Impl::build_lane(unsigned index) {
     auto lane = std::make_unique<Lane>(index, clock, random, budget);
-    auto transport = upstream::HttpTransport::create(lane->worker, config.chains);
-    if (!transport) {
-        return transport.error();
-    }
-    lane->transport = std::move(*transport);
+    lane->transport =
+        std::make_unique<upstream::HttpTransport>(lane->worker, chains.destinations());
     lane->services = std::make_unique<proxy::Services>(
         proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets, observations});
     lane->handler =
-        std::make_unique<proxy::Handler>(config, *lane->services, contexts, filters, records);
-    lane->site = std::make_unique<server::RpcSite>(config.server.max_body, *lane->handler);
-    lane->server = std::make_unique<server::Server>(lane->worker, state, rules, *lane->site,
-                                                    listeners->take(index));
+        std::make_unique<proxy::Handler>(chains.serving(), *lane->services, filters, records);
+    lane->site = std::make_unique<server::RpcSite>(state, *lane->handler);
+    lane->server =
+        std::make_unique<server::Server>(lane->worker, state, *lane->site, listeners->take(index));
     lanes.push_back(std::move(lane));
-    return {};
-}
-
-// Each is logged and counted once.
-void Daemon::Impl::tell_disagreements(std::size_t chain) {
-    pools[chain]->on_disagreement([this, chain](const chain::Disagreement& each) {
-        const config::Chain& of = config.chains[chain];
-        const auto kind = chain::to_string(each.kind);
-        metrics.disagreement(chain, kind);
-        const bool grave = each.kind == chain::DisagreementKind::wrong_network ||
-                           each.kind == chain::DisagreementKind::implausible_head ||
-                           each.kind == chain::DisagreementKind::transaction_hash;
-        log->write(
-            grave ? config::LogLevel::warn : config::LogLevel::info, "upstreams disagree",
-            {{"chain", of.name},
-             {"kind", kind},
-             {"upstream", of.upstreams[each.upstream].name},
-             {"number", each.block.number},
-             {"hash", each.block.hash},
-             {"other_upstream", each.other ? std::string_view(of.upstreams[*each.other].name) : ""},
-             {"other_hash", each.other_hash},
-             {"detail", each.detail}});
-    });
 }
 
 void Daemon::Impl::announce() {
@@ -216,6 +185,80 @@ void Daemon::Impl::announce() {
                     {"threads", static_cast<std::uint64_t>(lanes.size())},
                     {"version", version()}});
     }
+}
+
+// Reads the configuration again and takes it up, all or nothing.
+ReloadReport Daemon::Impl::reload(std::string_view trigger) {
+    ReloadReport report = try_reload();
+    log_reload(*log, report, trigger);
+    return report;
+}
+
+ReloadReport Daemon::Impl::try_reload() {
+    if (state.draining() || reload_under_way) {
+        ReloadReport report =
+            refused({{"", state.draining() ? "weir is ending" : "a reload is under way"}});
+        report.end = ReloadReport::End::busy;
+        return report;
+    }
+    if (!load_again) {
+        return refused({{"", "there is no file to read: weir was started without --config"}});
+    }
+    config::LoadResult next = load_again();
+    if (!next) {
+        return refused(next.error());
+    }
+    std::vector<config::Problem> fixed = config::changes_of_fixed_keys(config, *next);
+    if (!fixed.empty()) {
+        return refused(std::move(fixed));
+    }
+    auto tls = server::ListenerTls::create(next->server.tls);  // the files may be others
+    if (!tls) {
+        return refused({{"", tls.error().message}});
+    }
+    // Before anything of it can be told.
+    log->apply(config.log, next->secrets);
+    secrets.add(next->secrets);
+    const config::Difference difference = config::compare(config, *next);
+    core::Result<Chains::Staged> staged = chains.stage(config, *next, difference);
+    if (!staged) {
+        return refused({{"", staged.error().message}});
+    }
+    ReloadReport report = report_of(config, *next, difference);
+    if (chains.loses_nothing(*staged)) {
+        adopt(std::move(*staged), std::move(*next), std::move(*tls));
+    } else {
+        report.waiting = true;
+        reload_under_way = true;
+        reloading->spawn(adopt_when_ready(std::move(*staged), std::move(*next), std::move(*tls)));
+    }
+    return report;
+}
+
+// A chain whose upstreams are all new is served by the old ones until the new ones are known.
+runtime::Task<> Daemon::Impl::adopt_when_ready(Chains::Staged staged, config::Config next,
+                                               Tls tls) {
+    constexpr auto kLook = std::chrono::milliseconds(20);
+    constexpr auto kPatience = std::chrono::seconds(10);
+    co_await net::this_coro::throw_if_cancelled(false);
+    const core::TimePoint last = clock.now() + kPatience;
+    while (!chains.loses_nothing(staged) && clock.now() < last && !state.draining()) {
+        const core::TimePoint look = clock.now() + kLook;
+        co_await runtime::sleep_until(lanes.front()->worker.io, look);
+    }
+    adopt(std::move(staged), std::move(next), std::move(tls));
+    reload_under_way = false;
+}
+
+void Daemon::Impl::adopt(Chains::Staged staged, config::Config next, Tls tls) {
+    config = std::move(next);
+    log->apply(config.log, {});
+    budget.set_limit(config.server.max_buffered);
+    state.apply(server::settings_of(config.server, std::move(tls)));
+    admin_state.apply(server::admin_settings(config.server));
+    admin_site->set_token(config.admin.token);
+    chains.adopt(std::move(staged));
+    on_every_lane([](Lane& lane) { lane.handler->refresh(); });
 }
 
 void Daemon::Impl::on_every_lane(void (*action)(Lane&)) {
@@ -246,8 +289,8 @@ runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
             co_return;
         }
         if (number == SIGHUP) {
-            log->write(config::LogLevel::warn,
-                       "SIGHUP is ignored: reloading is not available yet; restart instead");
+            const ReloadReport report = reload("SIGHUP");
+            static_cast<void>(report);
             continue;
         }
         if (count++ > 1) {
@@ -268,7 +311,7 @@ runtime::Task<> Daemon::Impl::live() {
     runtime::Event told_to_stop(worker.io);
     runtime::TaskGroup background(worker.io);
     background.spawn(watch_signals(told_to_stop));
-    poller->start();
+    chains.start(worker, *lanes.front()->transport);
     admin_server->start();
     on_every_lane([](Lane& lane) { lane.server->start(); });
     announce();
@@ -293,7 +336,9 @@ runtime::Task<> Daemon::Impl::live() {
         const bool ended = co_await every_lane_drained(moment);
         left_suspended = !ended;
     }
-    co_await poller->stop();
+    reloading->cancel();
+    co_await reloading->join();
+    co_await chains.stop();
     admin_server->stop_accepting();
     admin_server->cut();
     const core::TimePoint admin_moment = clock.now() + std::chrono::seconds(1);
@@ -333,8 +378,9 @@ Daemon::Daemon(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 
 Daemon::~Daemon() = default;
 
-core::Result<std::unique_ptr<Daemon>> Daemon::create(config::Config config) {
-    auto impl = std::make_unique<Impl>(std::move(config));
+core::Result<std::unique_ptr<Daemon>> Daemon::create(config::Config config,
+                                                     ConfigLoader load_again) {
+    auto impl = std::make_unique<Impl>(std::move(config), std::move(load_again));
     const core::Result<void> built = impl->build();
     if (!built) {
         return built.error();

@@ -1,20 +1,26 @@
 // The composition root: every object built once, in order; then run, drain, stop.
 #pragma once
 
-#include "config/config.hpp"
+#include "config/load.hpp"
 #include "core/result.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace weir::app {
 
+// Reads the configuration again.
+using ConfigLoader = std::function<config::LoadResult()>;
+
 class Daemon {
   public:
     // Opens the listeners; an error is one line for people (a port in use, a CA file that cannot
-    // be read).
-    static core::Result<std::unique_ptr<Daemon>> create(config::Config config);
+    // be read). SIGHUP and POST /api/reload take up what `load_again` returns; without it there is
+    // nothing to reload.
+    static core::Result<std::unique_ptr<Daemon>> create(config::Config config,
+                                                        ConfigLoader load_again = {});
     ~Daemon();
 
     // The addresses bound, with real ports.

@@ -31,6 +31,20 @@ ChainView::ChainView(const ChainRules& rules)
       evidence_(rules.upstreams),
       tagged_(rules.upstreams) {}
 
+ChainView::ChainView(const ChainRules& rules, const ChainView& before,
+                     std::span<const std::optional<std::size_t>> places)
+    : ChainView(before) {
+    rules_ = rules;
+    members_.assign(rules.upstreams, Member{});
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (places[i]) {
+            members_[i] = before.members_[*places[i]];
+        }
+    }
+    evidence_ = Evidence(before.evidence_, places);
+    tagged_ = TaggedBlocks(before.tagged_, places);
+}
+
 void ChainView::observe_chain_id(std::size_t upstream, std::uint64_t chain_id,
                                  core::TimePoint now) {
     Member& member = members_[upstream];

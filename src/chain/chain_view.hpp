@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,6 +42,10 @@ enum class Standing : std::uint8_t {
 class ChainView {
   public:
     explicit ChainView(const ChainRules& rules);
+
+    // What `before` believed, under new rules: for each upstream, which one it was there.
+    ChainView(const ChainRules& rules, const ChainView& before,
+              std::span<const std::optional<std::size_t>> places);
 
     void observe_chain_id(std::size_t upstream, std::uint64_t chain_id, core::TimePoint now);
 

@@ -1,6 +1,7 @@
 #include "chain/evidence.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace weir::chain {
@@ -21,6 +22,29 @@ std::string_view to_string(DisagreementKind kind) {
             return "transaction_hash";
     }
     return "other";
+}
+
+Evidence::Evidence(const Evidence& before, std::span<const std::optional<std::size_t>> places)
+    : voices_(places.size()), noted_(before.noted_) {
+    const auto now_at = [&places](std::size_t place) -> std::optional<std::size_t> {
+        const auto found = std::find(places.begin(), places.end(), std::optional(place));
+        return found != places.end()
+                   ? std::optional(static_cast<std::size_t>(std::distance(places.begin(), found)))
+                   : std::nullopt;
+    };
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        if (places[i]) {
+            voices_[i] = before.voices_[*places[i]];
+        }
+    }
+    for (Disagreement each : before.kept_) {
+        const auto upstream = now_at(each.upstream);
+        if (upstream) {
+            each.upstream = *upstream;
+            each.other = each.other ? now_at(*each.other) : std::nullopt;
+            kept_.push_back(std::move(each));
+        }
+    }
 }
 
 void Evidence::note(Disagreement disagreement) {

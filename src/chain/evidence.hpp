@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +48,9 @@ class Evidence {
     static constexpr unsigned kHeightsApart = 3;
 
     explicit Evidence(std::size_t upstreams) : voices_(upstreams) {}
+
+    // What `before` holds, but for upstreams that are gone: for each one, which it was there.
+    Evidence(const Evidence& before, std::span<const std::optional<std::size_t>> places);
 
     // A head, before or after it has been believed.
     void on_head(std::size_t upstream, const Observation& observation);

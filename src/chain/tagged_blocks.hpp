@@ -22,6 +22,16 @@ class TaggedBlocks {
   public:
     explicit TaggedBlocks(std::size_t upstreams) : voices_(upstreams) {}
 
+    // What `before` holds: for each upstream, which one it was there.
+    TaggedBlocks(const TaggedBlocks& before, std::span<const std::optional<std::size_t>> places)
+        : voices_(places.size()) {
+        for (std::size_t i = 0; i < places.size(); ++i) {
+            if (places[i]) {
+                voices_[i] = before.voices_[*places[i]];
+            }
+        }
+    }
+
     void observe(std::size_t upstream, Tag tag, const TaggedBlock& block);
     void observe_lack(std::size_t upstream, Tag tag);
 

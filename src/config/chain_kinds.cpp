@@ -8,6 +8,30 @@
 
 namespace weir::config {
 
+Kind<double> weight() {
+    return scalar<double>(
+        "number", "must be a number above 0, 1000000 at most", Exposure::shown,
+        [](std::string_view text) {
+            const auto value = parse_decimal_number(text);
+            return value && *value > 0 && *value <= 1e6 ? value : std::nullopt;
+        },
+        [](const double& value) { return number_text(value); });
+}
+
+Kind<std::size_t> array_size() {
+    constexpr std::uint64_t kMost = 1'000'000;
+    return scalar<std::size_t>(
+        "number", "must be a whole number, 1 to " + std::to_string(kMost), Exposure::shown,
+        [](std::string_view text) -> std::optional<std::size_t> {
+            const auto value = core::parse_decimal(text);
+            if (!value || *value < 1 || *value > kMost) {
+                return std::nullopt;
+            }
+            return static_cast<std::size_t>(*value);
+        },
+        [](const std::size_t&) { return "the profile's, then learned"; });
+}
+
 Kind<Hedge> hedge() {
     return scalar<Hedge>(
         "off, auto or duration", "must be off, auto or a duration above zero", Exposure::shown,

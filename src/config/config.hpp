@@ -34,11 +34,21 @@ struct Endpoint {
     friend bool operator==(const Endpoint&, const Endpoint&) = default;
 };
 
+// Files in PEM; without a certificate the listener is plain HTTP.
+struct ListenerTls {
+    std::string certificate;  // its own first, then those that lead to an authority
+    std::string private_key;
+
+    friend bool operator==(const ListenerTls&, const ListenerTls&) = default;
+};
+
 struct Server {
     std::vector<Endpoint> listen = {{"127.0.0.1", 8545}};
     unsigned threads = 0;  // 0: the CPUs this process may use
+    ListenerTls tls;
     std::vector<std::string> allowed_hosts;
     std::vector<std::string> cors_origins;
+    std::vector<std::string> trusted_proxies;  // CIDRs; peers whose X-Forwarded-For is believed
     std::size_t max_body = 5 * kMiB;
     std::size_t max_batch = 1000;
     std::size_t max_depth = 512;
@@ -51,11 +61,13 @@ struct Server {
     Duration idle_timeout = seconds(75);
     Duration drain_delay = seconds(5);
     Duration drain_timeout = seconds(20);
+    friend bool operator==(const Server&, const Server&) = default;
 };
 
 struct Admin {
     Endpoint listen = {"127.0.0.1", 9545};
     Secret token;
+    friend bool operator==(const Admin&, const Admin&) = default;
 };
 
 enum class LogLevel { trace, debug, info, warn, error, off };
@@ -64,6 +76,8 @@ enum class LogFormat { json, text };
 struct Log {
     LogLevel level = LogLevel::info;
     LogFormat format = LogFormat::json;
+    double sample = 1;  // of the lines of requests that went well
+    friend bool operator==(const Log&, const Log&) = default;
 };
 
 struct Timeouts {
@@ -71,6 +85,7 @@ struct Timeouts {
     Duration slow_request = seconds(60);  // logs, traces, proofs, simulations
     Duration attempt = seconds(3);
     Duration connect = milliseconds(1500);
+    friend bool operator==(const Timeouts&, const Timeouts&) = default;
 };
 
 struct Head {
@@ -79,6 +94,7 @@ struct Head {
     std::uint64_t max_lag_blocks = 3;
     Duration max_lag_time = seconds(60);
     std::uint64_t max_jump_blocks = 64;
+    friend bool operator==(const Head&, const Head&) = default;
 };
 
 // When a read that has no answer yet is asked elsewhere as well, before it is late.
@@ -91,12 +107,14 @@ struct Hedge {
 struct Reads {
     unsigned max_attempts = 4;
     Hedge hedge;
+    friend bool operator==(const Reads&, const Reads&) = default;
 };
 
 // A block that every upstream of the chain must have.
 struct Checkpoint {
     std::uint64_t number = 0;
     std::string hash;  // `0x` and 64 small digits; empty: none is set
+    friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
 };
 
 // How many recent blocks' state an upstream keeps.
@@ -109,6 +127,7 @@ struct History {
 struct Writes {
     Duration reconcile_timeout = seconds(4);  // for finding out what became of a lost reply
     Duration record_ttl = std::chrono::hours(1);
+    friend bool operator==(const Writes&, const Writes&) = default;
 };
 
 // How long calls and clients are made to wait where providers say that they are asked too much.
@@ -117,17 +136,20 @@ struct RateLimits {
     Duration max_retry_after = seconds(30);  // what a client is told
     Duration max_cooldown = minutes(10);     // what a provider is believed
     Duration default_cooldown = seconds(1);  // where a provider names no wait
+    friend bool operator==(const RateLimits&, const RateLimits&) = default;
 };
 
 struct Circuit {
     unsigned failures = 5;
     Duration open_for = seconds(10);
+    friend bool operator==(const Circuit&, const Circuit&) = default;
 };
 
 struct UpstreamTls {
     std::string ca_file;      // empty: the system's store
     std::string server_name;  // empty: the URL's host
     bool insecure = false;    // no verification at all
+    friend bool operator==(const UpstreamTls&, const UpstreamTls&) = default;
 };
 
 // An absolute http or https URL, taken apart. Prints as its host only.
@@ -140,12 +162,37 @@ struct Url {
     Secret authorization;    // value for an Authorization header, from the user-info; may be empty
 
     std::string host_header() const;  // with the port where it is not the scheme's
+    friend bool operator==(const Url&, const Url&) = default;
 };
 
 struct Methods {
     std::vector<std::string> deny;
     std::vector<std::string> allow;  // upstreams only; empty: all
+    friend bool operator==(const Methods&, const Methods&) = default;
 };
+
+// How fast a client may call, on all chains together.
+struct ClientRate {
+    double calls_per_second = 0;              // 0: not limited
+    std::optional<std::uint64_t> burst = {};  // calls; empty: one second's worth
+
+    friend bool operator==(const ClientRate&, const ClientRate&) = default;
+};
+
+constexpr std::size_t kMinTokenLength = 16;
+
+// One who may use the gateway.
+struct Client {
+    std::string name;
+    std::vector<Secret> tokens;  // any of them; two while one takes the other's place
+    Secret token;                // as written; one of `tokens` once loaded
+    ClientRate rate;
+    Methods methods;
+    friend bool operator==(const Client&, const Client&) = default;
+};
+
+// Whoever uses an open gateway; nobody else can have this name.
+constexpr const char* kAnonymous = "anonymous";
 
 // What a provider grants. 0: not limited.
 struct Rate {
@@ -153,16 +200,19 @@ struct Rate {
     double units_per_second = 0;              // in the provider's own units
     std::optional<std::uint64_t> burst = {};  // calls; empty: one second's worth
     std::uint64_t units_per_day = 0;          // renewed at 00:00 UTC
+    friend bool operator==(const Rate&, const Rate&) = default;
 };
 
 // Arrays of calls that go upstream.
 struct UpstreamBatch {
     std::size_t max_calls =
         0;  // in one array; 1: no arrays; 0: what the profile says, or is learned
+    friend bool operator==(const UpstreamBatch&, const UpstreamBatch&) = default;
 };
 
 struct ChainBatch {
     std::size_t max_upstream_calls = 100;  // in one array to any upstream
+    friend bool operator==(const ChainBatch&, const ChainBatch&) = default;
 };
 
 struct Upstream {
@@ -178,6 +228,7 @@ struct Upstream {
     std::size_t max_in_flight = 256;
     History history;
     Methods methods;
+    friend bool operator==(const Upstream&, const Upstream&) = default;
 };
 
 enum class Family { evm };
@@ -205,13 +256,15 @@ struct Chain {
                                              "debug_stop*", "debug_write*",  "debug_set*"};
     std::vector<std::string> read_methods;  // further methods that only read
     std::vector<Upstream> upstreams;
+    friend bool operator==(const Chain&, const Chain&) = default;
 };
 
 struct Config {
     Server server;
     Admin admin;
     Log log;
-    std::string providers_file;  // empty: the built-in profiles
+    std::string providers_file;   // empty: the built-in profiles
+    std::vector<Client> clients;  // empty: everybody may use the gateway
     std::vector<Chain> chains;
     Providers providers;  // every profile; each upstream's provider is one of them
 

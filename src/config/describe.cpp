@@ -15,9 +15,13 @@ std::string describe_server(const Server& server) {
     for (std::size_t i = 0; i < server.listen.size(); ++i) {
         line += (i == 0 ? "" : ", ") + server.listen[i].to_string();
     }
+    line += server.tls.certificate.empty() ? "" : " over https";
     line += "; threads " + (server.threads == 0 ? "auto" : std::to_string(server.threads));
     line += "; " + plural(server.allowed_hosts.size(), "allowed host");
     line += "; " + plural(server.cors_origins.size(), "CORS origin");
+    if (!server.trusted_proxies.empty()) {
+        line += "; " + plural(server.trusted_proxies.size(), "network") + " of trusted proxies";
+    }
     line += "; body up to " + size_text(server.max_body);
     line += ", batch up to " + plural(server.max_batch, "call");
     line += "; " + size_text(server.max_buffered) + " buffered at most\n";
@@ -53,6 +57,18 @@ std::string describe_upstream(const Upstream& upstream) {
     return line + "\n";
 }
 
+std::string describe_client(const Client& client) {
+    std::string line = "client " + client.name + ": " + plural(client.tokens.size(), "token");
+    if (client.rate.calls_per_second != 0) {
+        line += "; " + number_text(client.rate.calls_per_second) + " calls a second";
+    }
+    if (!client.methods.allow.empty() || !client.methods.deny.empty()) {
+        line += "; " + plural(client.methods.allow.size(), "allow pattern") + ", " +
+                plural(client.methods.deny.size(), "deny pattern");
+    }
+    return line + "\n";
+}
+
 std::string describe_chain(const Chain& chain, bool serves_root) {
     std::string line = "chain " + chain.name + ": id " + std::to_string(chain.chain_id);
     line += serves_root ? ", also at /" : "";
@@ -77,6 +93,10 @@ std::string describe(const Config& config) {
     text += config.admin.token.empty() ? "; no token\n" : "; with a token\n";
     text += "log: level " + std::string(to_text(config.log.level)) + ", format " +
             std::string(to_text(config.log.format)) + "\n";
+    text += config.clients.empty() ? "clients: none, so everybody may use the gateway\n" : "";
+    for (const Client& client : config.clients) {
+        text += describe_client(client);
+    }
     for (const Chain& chain : config.chains) {
         text += describe_chain(chain, chain.is_default || config.chains.size() == 1);
     }

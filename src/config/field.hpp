@@ -146,14 +146,15 @@ Field<T> object(std::string_view name, U T::* member, Section<U> section) {
     return result;
 }
 
-// A key whose value is a list of at least one map.
+// A key whose value is a list of maps; of at least one where it is required.
 template <class T, class U>
 Field<T> objects(std::string_view name, std::vector<U> T::* member, Section<U> section, Need need) {
     Field<T> result{name, need, {}, below(name, "[]", keys_of(section))};
-    result.read = [member, section = std::move(section)](Reading& reading, const Path& path,
-                                                         const Node& node, T& out) {
-        if (node.kind != Node::Kind::sequence || node.items.empty()) {
-            reading.problem(path, "must be a list of at least one");
+    result.read = [member, need, section = std::move(section)](Reading& reading, const Path& path,
+                                                               const Node& node, T& out) {
+        const bool empty = node.items.empty() && need == Need::required;
+        if (node.kind != Node::Kind::sequence || empty) {
+            reading.problem(path, empty ? "must be a list of at least one" : "must be a list");
             return;
         }
         for (std::size_t i = 0; i < node.items.size(); ++i) {

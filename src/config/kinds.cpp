@@ -123,6 +123,19 @@ std::optional<Secret> read_header(Reading& reading, const Path& path, const Node
     return Secret(text->value);
 }
 
+std::optional<Secret> read_token(Reading& reading, const Path& path, const Node& node) {
+    const auto text = reading.text(path, node, Exposure::hidden);
+    if (!text) {
+        return std::nullopt;
+    }
+    if (!text->value.empty() && !is_token(text->value)) {
+        reading.problem(path, "must be visible ASCII characters without blanks");
+        return std::nullopt;
+    }
+    reading.secret(text->value);
+    return Secret(text->value);
+}
+
 std::optional<std::string> judge_header(std::string_view name, const std::set<std::string>& seen) {
     if (!is_header_name(name)) {
         return "is not a header name";
@@ -228,12 +241,12 @@ Kind<std::size_t> size(std::size_t least, std::size_t most) {
         [](const std::size_t& value) { return size_text(value); });
 }
 
-Kind<double> weight() {
+Kind<double> share() {
     return scalar<double>(
-        "number", "must be a number above 0, 1000000 at most", Exposure::shown,
+        "number", "must be a number from 0 to 1", Exposure::shown,
         [](std::string_view text) {
             const auto value = parse_decimal_number(text);
-            return value && *value > 0 && *value <= 1e6 ? value : std::nullopt;
+            return value && *value <= 1 ? value : std::nullopt;
         },
         [](const double& value) { return number_text(value); });
 }
@@ -258,20 +271,6 @@ Kind<std::optional<std::uint64_t>> burst() {
             return good ? std::optional<std::optional<std::uint64_t>>(value) : std::nullopt;
         },
         [](const std::optional<std::uint64_t>&) { return "one second's worth"; });
-}
-
-Kind<std::size_t> array_size() {
-    constexpr std::uint64_t kMost = 1'000'000;
-    return scalar<std::size_t>(
-        "number", "must be a whole number, 1 to " + std::to_string(kMost), Exposure::shown,
-        [](std::string_view text) -> std::optional<std::size_t> {
-            const auto value = core::parse_decimal(text);
-            if (!value || *value < 1 || *value > kMost) {
-                return std::nullopt;
-            }
-            return static_cast<std::size_t>(*value);
-        },
-        [](const std::size_t&) { return "the profile's, then learned"; });
 }
 
 Kind<bool> boolean() {
@@ -305,21 +304,27 @@ Kind<std::string> host_name() {
 }
 
 Kind<Secret> token() {
-    Kind<Secret> kind;
-    kind.type = "text";
-    kind.read = [](Reading& reading, const Path& path, const Node& node) -> std::optional<Secret> {
-        const auto text = reading.text(path, node, Exposure::hidden);
-        if (!text) {
+    return {"text", read_token, [](const Secret&) { return "\"\""; }};
+}
+
+Kind<std::vector<Secret>> tokens() {
+    Kind<std::vector<Secret>> kind;
+    kind.type = "list of texts";
+    kind.read = [](Reading& reading, const Path& path,
+                   const Node& node) -> std::optional<std::vector<Secret>> {
+        if (node.kind != Node::Kind::sequence || node.items.empty()) {
+            reading.problem(path, "must be a list of at least one");
             return std::nullopt;
         }
-        if (!text->value.empty() && !is_token(text->value)) {
-            reading.problem(path, "must be visible ASCII characters without blanks");
-            return std::nullopt;
+        std::vector<Secret> values;
+        for (std::size_t i = 0; i < node.items.size(); ++i) {
+            if (auto value = read_token(reading, path.item(i), *node.items[i])) {
+                values.push_back(std::move(*value));
+            }
         }
-        reading.secret(text->value);
-        return Secret(text->value);
+        return values;
     };
-    kind.print = [](const Secret&) { return "\"\""; };
+    kind.print = [](const std::vector<Secret>&) { return "[]"; };
     return kind;
 }
 
@@ -367,6 +372,12 @@ Kind<std::vector<std::string>> origins() {
     return texts("list of origins",
                  "must be an origin such as https://app.example.org, without a path, or *",
                  parse_origin);
+}
+
+Kind<std::vector<std::string>> networks() {
+    return texts("list of networks",
+                 "must be an IP address, or a network such as 10.0.0.0/8 without host bits",
+                 parse_network);
 }
 
 Kind<std::vector<std::string>> method_patterns() {

@@ -58,7 +58,8 @@ Kind<std::optional<Duration>> duration_or_auto();
 Kind<std::optional<Duration>> learned_duration();  // without a value, the daemon finds out
 Kind<std::size_t> size(std::size_t least, std::size_t most);
 Kind<double> weight();
-Kind<double> rate();  // per second; 0: not limited
+Kind<double> share();  // 0 to 1
+Kind<double> rate();   // per second; 0: not limited
 Kind<std::optional<std::uint64_t>> burst();
 Kind<std::size_t> array_size();  // of calls; without a value, the profile's, or learned
 Kind<bool> boolean();
@@ -68,6 +69,7 @@ Kind<std::string> name(bool (*judge)(std::string_view), std::string default_text
 Kind<std::string> file_path();
 Kind<std::string> host_name();
 Kind<Secret> token();
+Kind<std::vector<Secret>> tokens();
 Kind<Family> family();
 Kind<Hedge> hedge();
 Kind<History> history();
@@ -78,6 +80,7 @@ Kind<Endpoint> endpoint();
 Kind<std::vector<Endpoint>> endpoints();  // one or a list
 Kind<std::vector<std::string>> host_names();
 Kind<std::vector<std::string>> origins();
+Kind<std::vector<std::string>> networks();
 Kind<std::vector<std::string>> method_patterns();
 Kind<std::vector<std::pair<std::string, Secret>>> headers();
 Kind<Url> url();

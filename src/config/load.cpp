@@ -145,6 +145,7 @@ void complete(Reading& reading, const Flags& flags, Files files, Config& config)
         fill_providers(config, reading);
     }
     judge(config, origin, reading);
+    gather_tokens(config);
 }
 
 void read_document(Reading& reading, std::string_view yaml, const Flags& flags, Config& config) {

@@ -109,6 +109,31 @@ bool is_ip_literal(std::string_view host) {
     return parse_ip(AF_INET, host).has_value() || parse_ip(AF_INET6, host).has_value();
 }
 
+std::optional<std::string> parse_network(std::string_view text) {
+    const std::size_t slash = text.find('/');
+    for (const auto& [family, bytes] : {std::pair(AF_INET, 4U), std::pair(AF_INET6, 16U)}) {
+        const auto address = parse_ip(family, text.substr(0, slash));
+        if (!address) {
+            continue;
+        }
+        const auto prefix = slash == std::string_view::npos
+                                ? std::optional<std::uint64_t>(bytes * 8)
+                                : core::parse_decimal(text.substr(slash + 1));
+        std::array<unsigned char, sizeof(in6_addr)> bits{};
+        if (!prefix || *prefix > bytes * 8 ||
+            inet_pton(family, address->c_str(), bits.data()) != 1) {
+            return std::nullopt;
+        }
+        for (std::uint64_t bit = *prefix; bit < bytes * 8; ++bit) {
+            if ((bits.at(bit / 8) >> (7 - bit % 8) & 1) != 0) {
+                return std::nullopt;
+            }
+        }
+        return *address + "/" + std::to_string(*prefix);
+    }
+    return std::nullopt;
+}
+
 std::optional<std::string> parse_host(std::string_view text) {
     if (auto v4 = parse_ip(AF_INET, text)) {
         return v4;

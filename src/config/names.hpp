@@ -36,6 +36,10 @@ bool is_token(std::string_view token);
 std::optional<std::string> parse_host(std::string_view text);
 bool is_ip_literal(std::string_view host);
 
+// A network in CIDR notation, or one address, as `address/bits`; nothing where bits beyond the
+// prefix are set, or for anything else.
+std::optional<std::string> parse_network(std::string_view text);
+
 // A web origin as browsers send it (RFC 6454): `scheme://host[:port]`, in lower case and without
 // the scheme's own port; or `*`. Nothing for anything else.
 std::optional<std::string> parse_origin(std::string_view text);

@@ -20,6 +20,7 @@ namespace weir::config {
 struct StatusRange {
     int first = 0;
     int last = 0;
+    friend bool operator==(const StatusRange&, const StatusRange&) = default;
 };
 
 // One rule: a reply that meets every condition given has this cause. An empty condition holds.
@@ -35,6 +36,7 @@ struct ProviderRule {
     bool hex_data = false;                                     // data is `0x` and more
     bool batch = false;                                        // only when a batch was sent
     bool pages = false;                                        // HTML pages are read too
+    friend bool operator==(const ProviderRule&, const ProviderRule&) = default;
 };
 
 struct ProviderProfile {
@@ -44,6 +46,7 @@ struct ProviderProfile {
     std::map<std::string, std::uint64_t> costs;  // per method, in the provider's units; `default`
     std::vector<std::string> waits;  // where a wait is written, in the order to trust it
     std::vector<ProviderRule> rules;
+    friend bool operator==(const ProviderProfile&, const ProviderProfile&) = default;
 };
 
 // The profile that is used for everyone who has no other, and whose rules all others share.
@@ -55,6 +58,8 @@ struct Providers {
     const ProviderProfile* find(std::string_view name) const;
     // The profile of a host (lower case): the first whose pattern matches, else `generic`.
     const std::string& name_of_host(std::string_view host) const;
+
+    friend bool operator==(const Providers&, const Providers&) = default;
 };
 
 // Words in one wording at most: more would match one provider's one text only.

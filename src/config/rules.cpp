@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace weir::config {
 namespace {
@@ -34,6 +35,18 @@ void judge_listeners(const Config& config, const Origin& origin, Reading& readin
             reading.problem(origin.admin, "is already taken by " + place(i));
             break;
         }
+    }
+}
+
+bool is_readable(const std::string& file) {
+    return std::ifstream(file).peek() != std::ifstream::traits_type::eof();
+}
+
+void judge_tls(const ListenerTls& tls, Reading& reading) {
+    if (tls.certificate.empty() != tls.private_key.empty()) {
+        reading.problem(
+            tls.certificate.empty() ? "server.tls.certificate" : "server.tls.private_key",
+            "is missing");
     }
 }
 
@@ -78,6 +91,59 @@ void judge_upstreams(const Chain& chain, std::size_t place, Reading& reading) {
             }
         }
     }
+}
+
+std::string client_path(std::size_t client) { return "clients[" + std::to_string(client) + "]"; }
+
+// Where each token stands; one that is given twice would leave open whose it is.
+void judge_tokens(const Config& config, Reading& reading) {
+    std::map<std::string, std::string> places;
+    for (std::size_t i = 0; i < config.clients.size(); ++i) {
+        const Client& client = config.clients[i];
+        const auto judge_one = [&](const Secret& token, const std::string& place) {
+            if (token.reveal().size() < kMinTokenLength) {
+                reading.problem(
+                    place, "must be " + std::to_string(kMinTokenLength) + " characters at least");
+                return;
+            }
+            const auto [first, fresh] = places.emplace(token.reveal(), place);
+            if (!fresh) {
+                reading.problem(place, "is the same as " + first->second);
+            }
+        };
+        const bool listed = !client.tokens.empty();
+        if (listed && !client.token.empty()) {
+            reading.problem(client_path(i) + ".token", "is set, and so is tokens");
+        } else if (!listed && client.token.empty()) {
+            reading.problem(client_path(i), "needs a token");
+        } else if (!listed) {
+            judge_one(client.token, client_path(i) + ".token");
+        }
+        for (std::size_t k = 0; k < client.tokens.size(); ++k) {
+            judge_one(client.tokens[k], client_path(i) + ".tokens[" + std::to_string(k) + "]");
+        }
+    }
+}
+
+void judge_clients(const Config& config, Reading& reading) {
+    std::map<std::string, std::size_t> names;
+    for (std::size_t i = 0; i < config.clients.size(); ++i) {
+        const Client& client = config.clients[i];
+        const std::string name = core::to_lower(client.name);
+        const auto [first, fresh] = names.emplace(name, i);
+        if (!fresh && !name.empty()) {
+            reading.problem(client_path(i) + ".name",
+                            "is already the name of " + client_path(first->second));
+        }
+        if (name == kAnonymous) {
+            reading.problem(client_path(i) + ".name", "stands for whoever uses an open gateway");
+        }
+        if (client.rate.burst && client.rate.calls_per_second == 0) {
+            reading.problem(client_path(i) + ".rate.burst",
+                            "has no effect without calls_per_second");
+        }
+    }
+    judge_tokens(config, reading);
 }
 
 void judge_rate_limits(const RateLimits& limits, std::size_t place, Reading& reading) {
@@ -148,18 +214,36 @@ void fill_providers(Config& config, Reading& reading) {
     }
 }
 
+void gather_tokens(Config& config) {
+    for (Client& client : config.clients) {
+        if (!client.token.empty()) {
+            client.tokens.push_back(std::move(client.token));
+            client.token = Secret();
+        }
+    }
+}
+
 void judge(const Config& config, const Origin& origin, Reading& reading) {
     judge_listeners(config, origin, reading);
+    judge_tls(config.server.tls, reading);
     judge_origins(config, reading);
+    judge_clients(config, reading);
     judge_chains(config, origin, reading);
 }
 
 void judge_files(const Config& config, Reading& reading) {
+    const ListenerTls& own = config.server.tls;
+    for (const auto& [key, file] : {std::pair("server.tls.certificate", own.certificate),
+                                    std::pair("server.tls.private_key", own.private_key)}) {
+        if (!file.empty() && !is_readable(file)) {
+            reading.problem(key, "names a file that cannot be read or is empty");
+        }
+    }
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
         const Chain& chain = config.chains[i];
         for (std::size_t k = 0; k < chain.upstreams.size(); ++k) {
             const std::string& file = chain.upstreams[k].tls.ca_file;
-            if (!file.empty() && std::ifstream(file).peek() == std::ifstream::traits_type::eof()) {
+            if (!file.empty() && !is_readable(file)) {
                 reading.problem(upstream_path(i, k) + ".tls.ca_file",
                                 "names a file that cannot be read or is empty");
             }

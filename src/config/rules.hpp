@@ -16,6 +16,9 @@ void fill_names(Config& config);
 // The profile of each upstream: the one named, which must be there, or the one of its host.
 void fill_providers(Config& config, Reading& reading);
 
+// A client's one token becomes a list. After judge().
+void gather_tokens(Config& config);
+
 // What did not come from the file; problems then name the flag.
 struct Origin {
     std::optional<std::size_t> flag_chain;  // place of the chain that came from flags

@@ -7,20 +7,29 @@ namespace weir::config {
 namespace {
 
 // One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 6> kNotAvailable = {
-    "server.tls", "server.trusted_proxies",   "log.sample", "log.correlation_key",
-    "clients",    "chains[].batch.pin_block",
+constexpr std::array<std::string_view, 2> kNotAvailable = {
+    "log.correlation_key",
+    "chains[].batch.pin_block",
 };
 
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kGiB = 1024 * kMiB;
 
+Section<ListenerTls> listener_tls_section() {
+    return {
+        field("certificate", &ListenerTls::certificate, file_path()),
+        field("private_key", &ListenerTls::private_key, file_path()),
+    };
+}
+
 Section<Server> server_section() {
     return {
         field("listen", &Server::listen, endpoints()),
         field("threads", &Server::threads, number<unsigned>(0, 1024)),
+        object("tls", &Server::tls, listener_tls_section()),
         field("allowed_hosts", &Server::allowed_hosts, host_names()),
         field("cors_origins", &Server::cors_origins, origins()),
+        field("trusted_proxies", &Server::trusted_proxies, networks()),
         field("max_body", &Server::max_body, size(1, kGiB)),
         field("max_batch", &Server::max_batch, number<std::size_t>(1, 1'000'000)),
         field("max_depth", &Server::max_depth, number<std::size_t>(1, 100'000)),
@@ -47,6 +56,34 @@ Section<Log> log_section() {
     return {
         field("level", &Log::level, log_level()),
         field("format", &Log::format, log_format()),
+        field("sample", &Log::sample, share()),
+    };
+}
+
+Section<ClientRate> client_rate_section() {
+    return {
+        field("calls_per_second", &ClientRate::calls_per_second, rate()),
+        field("burst", &ClientRate::burst, burst()),
+    };
+}
+
+Section<Methods> methods_section() {
+    return {
+        field("allow", &Methods::allow, method_patterns()),
+        field("deny", &Methods::deny, method_patterns()),
+    };
+}
+
+Section<Client> client_section() {
+    return {
+        field("name", &Client::name,
+              name(is_upstream_name, "",
+                   "must be letters, digits and . _ - with a letter or digit first, 64 at most"),
+              Need::required),
+        field("token", &Client::token, token()),
+        field("tokens", &Client::tokens, tokens()),
+        object("rate", &Client::rate, client_rate_section()),
+        object("methods", &Client::methods, methods_section()),
     };
 }
 
@@ -143,13 +180,6 @@ Section<ChainBatch> chain_batch_section() {
     };
 }
 
-Section<Methods> upstream_methods_section() {
-    return {
-        field("allow", &Methods::allow, method_patterns()),
-        field("deny", &Methods::deny, method_patterns()),
-    };
-}
-
 Section<Upstream> upstream_section() {
     return {
         field("name", &Upstream::name,
@@ -166,7 +196,7 @@ Section<Upstream> upstream_section() {
         object("rate", &Upstream::rate, rate_section()),
         field("history", &Upstream::history, history()),
         field("max_in_flight", &Upstream::max_in_flight, number<std::size_t>(1, 1'000'000)),
-        object("methods", &Upstream::methods, upstream_methods_section()),
+        object("methods", &Upstream::methods, methods_section()),
     };
 }
 
@@ -202,6 +232,7 @@ Section<Config> file_section(Need chains) {
         object("admin", &Config::admin, admin_section()),
         object("log", &Config::log, log_section()),
         field("providers_file", &Config::providers_file, file_path()),
+        objects("clients", &Config::clients, client_section(), Need::optional),
         objects("chains", &Config::chains, chain_section(), chains),
     };
 }

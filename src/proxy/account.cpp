@@ -1,9 +1,13 @@
 #include "proxy/account.hpp"
 
+#include "proxy/client.hpp"
+
 #include <chrono>
 
 namespace weir::proxy {
 namespace {
+
+constexpr std::string_view kWell = "ok";
 
 std::size_t outcome_number(const Answer& answer) {
     switch (answer.kind()) {
@@ -20,7 +24,7 @@ std::size_t outcome_number(const Answer& answer) {
 
 std::string_view outcome_name(std::size_t number) {
     if (number < 2) {
-        return number == 0 ? "ok" : "rpc_error";
+        return number == 0 ? kWell : "rpc_error";
     }
     return traits_of(static_cast<ErrorType>(number - 2)).name;
 }
@@ -58,32 +62,36 @@ std::vector<std::string> outcome_names() {
 }
 
 void account(Services& services, const ChainContext& chain, const Finished& finished) {
+    using Scope = telemetry::ChainMeter::Scope;
+    const Client& client = *finished.request.route.client;
     const core::TimePoint now = services.worker.clock.now();
     const core::Duration duration = now - finished.request.received;
     upstream::RecentTraffic& traffic = chain.pool.traffic();
-    auto time_class = telemetry::Metrics::TimeClass::fast;
-    std::string_view outcome = finished.failure.empty() ? "ok" : finished.failure;
+    auto time_class = telemetry::ChainMeter::TimeClass::fast;
+    std::string_view outcome = finished.failure.empty() ? kWell : finished.failure;
     for (const BatchItem& item : finished.items) {
         if (item.answer == nullptr) {
             continue;
         }
         const std::size_t number = outcome_number(*item.answer);
         traffic.add_call(end_of(*item.answer), now);
-        services.metrics.call(chain.index, routing::method_number(*item.plan->traits), number);
+        chain.meter.call(routing::method_number(*item.plan->traits), number);
+        item.plan->meter->call(number);
         if (item.plan->traits->time_class == routing::TimeClass::slow) {
-            time_class = telemetry::Metrics::TimeClass::slow;
+            time_class = telemetry::ChainMeter::TimeClass::slow;
         }
         if (item.answer->kind() == Answer::Kind::gateway_error &&
             item.answer->error().type == ErrorType::rate_limited) {
-            services.metrics.rate_limited(chain.index, telemetry::Metrics::Scope::upstream);
+            chain.meter.rate_limited(item.plan->refusal ? Scope::client : Scope::upstream);
         }
         if (number != 0 && finished.failure.empty()) {
             outcome = outcome_name(number);
         }
     }
-    services.metrics.request(chain.index, time_class, duration);
+    chain.meter.request(time_class, duration);
     traffic.add_request(duration, now);
-    if (!services.log.enabled(config::LogLevel::info)) {
+    const bool skipped = outcome == kWell && !services.log.samples(services.worker.random.next());
+    if (skipped || !services.log.enabled(config::LogLevel::info)) {
         return;
     }
     const bool single = finished.items.size() == 1;
@@ -96,6 +104,7 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
         config::LogLevel::info, "request",
         {{"request_id", finished.request.request_id},
          {"peer", finished.request.peer},
+         {"client", client.name},
          {"chain", chain.config.name},
          {"method", single ? finished.items[0].plan->call->method : std::string_view("batch")},
          {"calls", static_cast<std::uint64_t>(finished.items.size())},

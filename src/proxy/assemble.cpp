@@ -48,7 +48,8 @@ ResponseBody cut_up(std::string frame, const Cuts& cuts) {
 constexpr std::size_t kItem = 64;  // bytes of a batch's frame for an item, beside its id
 
 bool needed_upstream(const BatchItem& item) {
-    return item.answer != nullptr && !item.plan->refusal &&
+    const auto& refusal = item.plan->refusal;
+    return item.answer != nullptr && (!refusal || refusal->type == ErrorType::rate_limited) &&
            item.plan->access() != routing::Access::local;
 }
 

@@ -233,6 +233,14 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
     co_return judge_result(services, sending, std::move(streamed), result, id);
 }
 
+void count_units(const ChainContext& chain, const CallPlan& plan, routing::UpstreamIndex upstream,
+                 std::uint64_t units) {
+    chain.meter.units(upstream, units);
+    if (plan.meter != nullptr) {
+        plan.meter->units(units);
+    }
+}
+
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,
                     routing::UpstreamIndex upstream, const Judged& judged) {
     using Kind = routing::BlockNeed::Kind;
@@ -253,10 +261,9 @@ void report_attempt(Services& services, ChainContext& chain, const CallPlan& pla
                        .state_block = plan.block.state && plan.block.kind == Kind::number
                                           ? std::optional(plan.block.number)
                                           : std::nullopt});
-    services.metrics.units(chain.index, upstream,
-                           chain.pool.units_of(upstream, {*plan.traits, plan.call->method}));
-    services.metrics.attempt(chain.index, upstream, static_cast<std::size_t>(verdict.cause),
-                             judged.latency);
+    count_units(chain, plan, upstream,
+                chain.pool.units_of(upstream, {*plan.traits, plan.call->method}));
+    chain.meter.attempt(upstream, static_cast<std::size_t>(verdict.cause), judged.latency);
     if (verdict.blame == routing::Blame::upstream &&
         services.log.enabled(config::LogLevel::debug)) {
         services.log.write(config::LogLevel::debug, "attempt failed",

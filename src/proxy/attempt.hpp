@@ -46,6 +46,10 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
 void report_attempt(Services& services, ChainContext& chain, const CallPlan& plan,
                     routing::UpstreamIndex upstream, const Judged& judged);
 
+// What a call cost at an upstream, for the upstream and for the call's client.
+void count_units(const ChainContext& chain, const CallPlan& plan, routing::UpstreamIndex upstream,
+                 std::uint64_t units);
+
 // What an attempt with one call shares with one that carries many.
 
 // An id of ours as it came back: a number, or the number as a string (some providers return ids

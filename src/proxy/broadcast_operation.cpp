@@ -55,6 +55,7 @@ Answer unknown_outcome(const Broadcast& own) {
 }
 
 runtime::Task<Lookup> ask_around(Broadcast& own, Question question) {
+    question.payer = &own.plan;
     Lookup lookup = co_await look_up(own.scope.services, own.scope.chain, question);
     own.attempts += lookup.attempts;
     co_return lookup;
@@ -102,7 +103,11 @@ runtime::Task<Answer> answer_of(Broadcast& own, WriteEnd end) {
         if (!end.other_hash.empty()) {
             hash = std::move(end.other_hash);
         }
-        Answer answer = co_await accepted(own, end.upstream, std::move(hash));
+        std::optional<routing::UpstreamIndex> upstream;
+        if (end.upstream) {
+            upstream = own.scope.chain.place_of(*end.upstream);
+        }
+        Answer answer = co_await accepted(own, upstream, std::move(hash));
         co_return answer;
     }
     if (!end.error.empty()) {
@@ -342,9 +347,9 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
         Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
         co_return answer;
     }
-    TransactionRecords::Claim claim =
-        scope.records.claim(scope.chain.index, *hash, *bytes, scope.chain.config.writes.record_ttl,
-                            scope.received, scope.services.worker.clock.now());
+    TransactionRecords::Claim claim = scope.records.claim(
+        scope.chain.identity.chain, *hash, *bytes, scope.chain.config.writes.record_ttl,
+        scope.received, scope.services.worker.clock.now());
     Broadcast own{.scope = scope,
                   .plan = plan,
                   .deadline = deadline,

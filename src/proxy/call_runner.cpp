@@ -4,6 +4,7 @@
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/broadcast_operation.hpp"
+#include "proxy/client.hpp"
 #include "proxy/read_operation.hpp"
 #include "proxy/write_operation.hpp"
 
@@ -76,7 +77,8 @@ runtime::Task<Answer> read_transaction(const RequestScope& scope, const CallPlan
     CallPlan bound = plan;
     const auto hash = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
     if (hash) {
-        bound.preferred = scope.records.holder(scope.chain.index, core::to_lower(*hash));
+        const auto holder = scope.records.holder(scope.chain.identity.chain, core::to_lower(*hash));
+        bound.preferred = holder ? scope.chain.place_of(*holder) : std::nullopt;
     }
     Answer answer =
         co_await run_read(scope, bound, plan.call->params, scope.long_replies, std::nullopt);
@@ -89,8 +91,9 @@ runtime::Task<Answer> make_filter(const RequestScope& scope, const CallPlan& pla
     if (answer.kind() != Answer::Kind::result || !answer.upstream) {
         co_return answer;
     }
-    std::string id = scope.filters.add({.chain = scope.chain.index,
-                                        .upstream = *answer.upstream,
+    std::string id = scope.filters.add({.chain = scope.chain.identity.chain,
+                                        .client = plan.client->name,
+                                        .upstream = scope.chain.id_of(*answer.upstream),
                                         .upstream_id = std::string(answer.json())},
                                        scope.services.worker.clock.now());
     Answer own = Answer::own_result('"' + id + '"');
@@ -103,9 +106,11 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     const auto id = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
     std::optional<Filter> filter;
     if (id) {
-        filter = scope.filters.find(scope.chain.index, *id, scope.services.worker.clock.now());
+        filter = scope.filters.find(scope.chain.identity.chain, plan.client->name, *id,
+                                    scope.services.worker.clock.now());
     }
-    if (!filter) {
+    const auto holder = filter ? scope.chain.place_of(filter->upstream) : std::nullopt;
+    if (!holder) {
         GatewayError error;
         error.type = ErrorType::filter_not_found;
         error.message = "filter not found";
@@ -113,8 +118,7 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     }
     const std::string params = '[' + filter->upstream_id + ']';
     if (plan.access() == Access::read_filter) {
-        Answer answer =
-            co_await run_read(scope, plan, params, scope.long_replies, filter->upstream);
+        Answer answer = co_await run_read(scope, plan, params, scope.long_replies, *holder);
         co_return answer;
     }
     if (plan.call->method == "eth_uninstallFilter") {
@@ -123,7 +127,7 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     const WriteRequest request{.plan = plan,
                                .params = params,
                                .deadline = deadline_of(scope, plan),
-                               .only = filter->upstream,
+                               .only = *holder,
                                .course = nullptr,
                                .client = scope.client};
     Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);

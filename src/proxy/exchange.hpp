@@ -2,11 +2,15 @@
 // answer.
 #pragma once
 
+#include "core/result.hpp"
 #include "core/time.hpp"
 #include "proxy/gateway_error.hpp"
 #include "runtime/task.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,9 +19,22 @@
 
 namespace weir::proxy {
 
-// What the path names. Found before the body is read.
+struct Client;
+struct ServingView;
+
+// What a request says about where it goes and who sends it.
+struct RouteRequest {
+    std::string_view path;  // of the target, without its query
+    std::string_view authorization = {};
+};
+enum class RouteError : std::uint8_t { no_chain, unauthorized };
+
+// What the path and the token name. Found before the body is read, and kept as it was until the
+// answer is out, whatever is reloaded meanwhile.
 struct Route {
-    std::size_t chain = 0;  // place in the configuration
+    std::shared_ptr<ServingView> serving;
+    std::size_t chain = 0;  // its place there
+    const Client* client = nullptr;
 };
 
 struct ClientRequest {
@@ -26,6 +43,8 @@ struct ClientRequest {
     std::string_view request_id;  // the client's own or the server's
     std::string_view peer;        // for the log
     core::TimePoint received;     // when its head was complete
+    // Requests that the server would still take in.
+    std::size_t room = std::numeric_limits<std::size_t>::max();
 };
 
 struct ResponseHead {
@@ -110,8 +129,7 @@ class RequestHandler {
   public:
     virtual ~RequestHandler() = default;
 
-    // `path` is the target without its query. Nothing: 404.
-    virtual std::optional<Route> route(std::string_view path) const = 0;
+    virtual core::Result<Route, RouteError> route(const RouteRequest& request) = 0;
 
     // Returns after the answer was sent (or given up). What the request's views point to must live
     // until then.

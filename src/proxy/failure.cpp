@@ -10,6 +10,7 @@ namespace {
 using routing::Cause;
 using Reason = routing::NoUpstream::Reason;
 
+constexpr std::string_view kUpstream = "upstream";
 constexpr core::Duration kShortestWait = std::chrono::milliseconds(1);
 
 bool is_limited(const Ending& ending) {
@@ -30,8 +31,8 @@ GatewayError make(ErrorType type, std::string message) {
 }
 
 // The one shape of "slow down", from the time at which capacity returns.
-GatewayError rate_limited(const std::string& whose_limit, const config::Chain& chain,
-                          core::Duration wait) {
+GatewayError rate_limited(const std::string& whose_limit, std::string_view scope,
+                          const config::Chain& chain, core::Duration wait) {
     const core::Duration told =
         std::clamp(wait, kShortestWait, std::max(kShortestWait, chain.rate_limits.max_retry_after));
     const auto milliseconds = std::chrono::ceil<std::chrono::milliseconds>(told).count();
@@ -39,8 +40,8 @@ GatewayError rate_limited(const std::string& whose_limit, const config::Chain& c
     GatewayError error =
         make(ErrorType::rate_limited, "429 Too Many Requests: " + whose_limit + "; retry in " +
                                           std::to_string(seconds) + " s");
-    error.extra_data =
-        R"("status":429,"scope":"upstream","retryAfterMs":)" + std::to_string(milliseconds);
+    error.extra_data = R"("status":429,"scope":")" + std::string(scope) + R"(","retryAfterMs":)" +
+                       std::to_string(milliseconds);
     error.retry_after_seconds = static_cast<unsigned>(seconds);
     return error;
 }
@@ -51,7 +52,8 @@ GatewayError turned_away(Cause cause, std::string_view who, const config::Chain&
                          core::Duration wait) {
     const std::string subject = std::string(who) + " of chain " + chain.name;
     if (cause == Cause::rate_limited) {
-        return rate_limited(subject + " is rate limited and accepted nothing", chain, wait);
+        return rate_limited(subject + " is rate limited and accepted nothing", kUpstream, chain,
+                            wait);
     }
     if (cause == Cause::quota_exhausted) {
         return make(ErrorType::quota_exhausted,
@@ -63,6 +65,21 @@ GatewayError turned_away(Cause cause, std::string_view who, const config::Chain&
                 subject +
                     " refused the gateway's credentials and accepted nothing; /api/status on the "
                     "admin listener says more");
+}
+
+GatewayError client_limited(std::string_view client, const config::Chain& chain,
+                            core::Duration wait) {
+    return rate_limited("the client " + std::string(client) + " calls faster than it may", "client",
+                        chain, wait);
+}
+
+GatewayError client_overload(std::string_view client) {
+    GatewayError error = make(ErrorType::overloaded,
+                              "the client " + std::string(client) +
+                                  " has as many requests in flight as leaves room for others; "
+                                  "retry");
+    error.retry_after_seconds = 1;
+    return error;
 }
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now) {
@@ -78,7 +95,7 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
     }
     if (is_limited(ending)) {
         return rate_limited(
-            whose + " is rate limited", chain,
+            whose + " is rate limited", kUpstream, chain,
             ending.available_at ? *ending.available_at - now : chain.rate_limits.default_cooldown);
     }
     if (is_spent(ending)) {

@@ -27,6 +27,13 @@ struct Ending {
 
 GatewayError error_of(const Ending& ending, const config::Chain& chain, core::TimePoint now);
 
+// For a call beyond its client's own rate, which could go after `wait`.
+GatewayError client_limited(std::string_view client, const config::Chain& chain,
+                            core::Duration wait);
+
+// For a request of a client that has many running while little room is left.
+GatewayError client_overload(std::string_view client);
+
 // For a call that was sent once, when the upstream turned it away before a node saw it: limited,
 // its plan spent, or the gateway's credentials refused. `who` is that upstream, in words: "the
 // ...".

@@ -24,12 +24,13 @@ std::string FilterTable::add(Filter filter, core::TimePoint now) {
     return id;
 }
 
-std::optional<Filter> FilterTable::find(std::size_t chain, std::string_view id,
-                                        core::TimePoint now) {
+std::optional<Filter> FilterTable::find(std::size_t chain, std::string_view client,
+                                        std::string_view id, core::TimePoint now) {
     const std::lock_guard lock(mutex_);
     drop_expired(now);
     const auto found = by_id_.find(id);
-    if (found == by_id_.end() || found->second->filter.chain != chain) {
+    if (found == by_id_.end() || found->second->filter.chain != chain ||
+        found->second->filter.client != client) {
         return std::nullopt;
     }
     found->second->read = now;

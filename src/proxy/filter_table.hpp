@@ -16,9 +16,10 @@
 namespace weir::proxy {
 
 struct Filter {
-    std::size_t chain = 0;
-    routing::UpstreamIndex upstream = 0;
-    std::string upstream_id;  // raw JSON, as the upstream gave it
+    std::size_t chain = 0;     // its id (ChainIdentity)
+    std::string client;        // whose it is
+    std::size_t upstream = 0;  // its id
+    std::string upstream_id;   // raw JSON, as the upstream gave it
 };
 
 // One for the process; any thread. A filter dies when it was not read for `kUnread`; at most
@@ -31,8 +32,9 @@ class FilterTable {
     // The new id: `0x` and 32 hex digits from the system's secure random source.
     std::string add(Filter filter, core::TimePoint now);
 
-    // The filter of that id on that chain; being asked for counts as read.
-    std::optional<Filter> find(std::size_t chain, std::string_view id, core::TimePoint now);
+    // The filter of that id on that chain, if it is that client's; being asked for counts as read.
+    std::optional<Filter> find(std::size_t chain, std::string_view client, std::string_view id,
+                               core::TimePoint now);
 
     void remove(std::string_view id);
 

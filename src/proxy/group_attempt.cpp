@@ -120,7 +120,7 @@ class Judgement {
             units += chain_.pool.units_of(
                 group_.upstream, {*group_.plans[place].traits, group_.plans[place].call->method});
         }
-        services_.metrics.units(chain_.index, group_.upstream, units);
+        count_units(chain_, first, group_.upstream, units);
         for (const auto& [place, verdict] : refusals_) {
             report_item(place, verdict, at, latency);
         }

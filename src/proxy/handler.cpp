@@ -4,6 +4,8 @@
 #include "proxy/assemble.hpp"
 #include "proxy/batch_operation.hpp"
 #include "proxy/call_runner.hpp"
+#include "proxy/client_limit.hpp"
+#include "proxy/failure.hpp"
 #include "proxy/long_result.hpp"
 
 #include <array>
@@ -39,50 +41,49 @@ std::string_view name_of(Passed passed) {
 
 }  // namespace
 
-Routes::Routes(const std::vector<config::Chain>& chains) {
-    for (std::size_t i = 0; i < chains.size(); ++i) {
-        by_path_.emplace('/' + chains[i].name, i);
-        by_path_.emplace('/' + std::to_string(chains[i].chain_id), i);
-        if (chains[i].is_default || chains.size() == 1) {
-            by_path_.emplace("/", i);
-        }
-    }
-}
-
-std::optional<Route> Routes::find(std::string_view path) const {
-    const auto found = by_path_.find(std::string(path));
-    if (found == by_path_.end()) {
-        return std::nullopt;
-    }
-    return Route{found->second};
-}
-
-struct Handler::Chain {
-    explicit Chain(ChainContext& shared)
+// One chain as one worker serves it.
+struct ServedChain {
+    ServedChain(ChainContext& shared, std::size_t place)
         : context(shared),
-          rules{shared.config.name, shared.policy, shared.methods},
+          rules{shared.config.name, place, shared.policy, shared.methods},
           pool(shared.pool.snapshots()) {}
     ChainContext& context;
     ChainRules rules;
     core::Published<routing::RoutingSnapshot>::Reader pool;
 };
 
-Handler::Handler(const config::Config& config, Services& services,
-                 const std::vector<std::unique_ptr<ChainContext>>& chains, FilterTable& filters,
-                 TransactionRecords& records)
-    : limits_{.max_depth = config.server.max_depth, .max_batch = config.server.max_batch},
-      routes_(config.chains),
-      services_(services),
-      filters_(filters),
-      records_(records) {
-    for (const std::unique_ptr<ChainContext>& chain : chains) {
-        chains_.emplace_back(*chain);
+// What is served, as one worker does; kept by the requests that began with it.
+struct ServingView {
+    explicit ServingView(std::shared_ptr<const Serving> from) : serving(std::move(from)) {
+        for (const std::shared_ptr<ChainContext>& chain : serving->chains) {
+            chains.emplace_back(*chain, chains.size());
+        }
     }
-}
+    const std::shared_ptr<const Serving> serving;
+    std::vector<ServedChain> chains;
+};
+
+Handler::Handler(const core::Published<Serving>& serving, Services& services, FilterTable& filters,
+                 TransactionRecords& records)
+    : serving_(serving), services_(services), filters_(filters), records_(records) {}
 
 Handler::~Handler() = default;
 
-std::optional<Route> Handler::route(std::string_view path) const { return routes_.find(path); }
+void Handler::refresh() {
+    const std::shared_ptr<const Serving>& serving = serving_.get();
+    if (!view_ || view_->serving != serving) {
+        view_ = std::make_shared<ServingView>(serving);
+    }
+}
+
+core::Result<Route, RouteError> Handler::route(const RouteRequest& request) {
+    refresh();
+    const core::Result<Serving::Found, RouteError> found = view_->serving->find(request);
+    if (!found) {
+        return found.error();
+    }
+    return Route{view_, found->chain, found->client};
+}
 
 void Handler::refused(const GatewayError& error, std::string_view request_id,
                       std::string_view peer) {
@@ -90,20 +91,25 @@ void Handler::refused(const GatewayError& error, std::string_view request_id,
 }
 
 runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink) {
-    Chain& chain = chains_[request.route.chain];
+    ServedChain& chain = request.route.serving->chains[request.route.chain];
     chain.context.pool.note_client_call(request.received);
+    ClientPlace place(*request.route.client->state, request.room);
+    if (!place.held()) {
+        return refuse(request, client_overload(request.route.client->name), chain, sink);
+    }
     core::Result<jsonrpc::Request, jsonrpc::RequestError> parsed =
-        jsonrpc::parse_request(request.body, limits_);
+        jsonrpc::parse_request(request.body, request.route.serving->serving->limits);
     if (!parsed) {
         return refuse(request, error_of(parsed.error()), chain, sink);
     }
-    return parsed->is_batch ? handle_batch(request, std::move(*parsed), chain, sink)
-                            : handle_single(request, std::move(*parsed), chain, sink);
+    return parsed->is_batch
+               ? handle_batch(request, std::move(*parsed), chain, std::move(place), sink)
+               : handle_single(request, std::move(*parsed), chain, std::move(place), sink);
 }
 
 // Answers a body that holds no calls.
-runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error, Chain& chain,
-                                ResponseSink& sink) {
+runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error,
+                                ServedChain& chain, ResponseSink& sink) {
     const ResponseHead head{.status = http_status_of(error),
                             .retry_after_seconds = error.retry_after_seconds};
     std::string body;
@@ -115,9 +121,10 @@ runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error
 }
 
 runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Request calls,
-                                       Chain& chain, ResponseSink& sink) {
+                                       ServedChain& chain, ClientPlace /*held*/,
+                                       ResponseSink& sink) {
     const jsonrpc::Call& call = calls.calls.front();
-    const CallPlan plan = plan_call(call, chain.rules);
+    CallPlan plan = plan_call(call, chain.rules, *request.route.client);
     BatchItem item{.plan = &plan, .answer = nullptr};
     ResponseHead head;
     if (plan.is_silent()) {
@@ -126,6 +133,10 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
         account(services_, chain.context,
                 {.request = request, .head = head, .items = {&item, 1}, .failure = {}});
         co_return;
+    }
+    if (request.route.client->is_limited()) {
+        const std::span<CallPlan> plans(&plan, 1);
+        co_await wait_for_rate(services_, chain.context, request, plans, sink.client());
     }
     const RequestScope scope{.services = services_,
                              .chain = chain.context,
@@ -171,7 +182,8 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
 }
 
 runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Request calls,
-                                      Chain& chain, ResponseSink& sink) {
+                                      ServedChain& chain, ClientPlace /*held*/,
+                                      ResponseSink& sink) {
     // Before anything is sent: an answer that there is no room for could not be given.
     runtime::Charge held(services_.worker.buffers);
     if (!held.add(frame_size(calls.calls))) {
@@ -185,7 +197,10 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
     std::vector<CallPlan> plans;
     plans.reserve(calls.calls.size());
     for (const jsonrpc::Call& call : calls.calls) {
-        plans.push_back(plan_call(call, chain.rules));
+        plans.push_back(plan_call(call, chain.rules, *request.route.client));
+    }
+    if (request.route.client->is_limited()) {
+        co_await wait_for_rate(services_, chain.context, request, plans, sink.client());
     }
     const RequestScope scope{.services = services_,
                              .chain = chain.context,

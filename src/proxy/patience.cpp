@@ -13,13 +13,17 @@ core::Duration time_for_one(const config::Timeouts& timeouts) {
 
 }  // namespace
 
+core::TimePoint last_start(const config::Timeouts& timeouts, core::TimePoint deadline) {
+    return deadline - time_for_one(timeouts);
+}
+
 Patience::Patience(Services& services, ChainContext& chain, ClientPresence& client,
-                   core::TimePoint deadline)
+                   core::TimePoint deadline, core::Duration waited)
     : services_(services),
       chain_(chain),
       client_(client),
-      last_start_(deadline - time_for_one(chain.config.timeouts)),
-      left_(chain.config.rate_limits.max_wait) {}
+      last_start_(last_start(chain.config.timeouts, deadline)),
+      left_(std::max(chain.config.rate_limits.max_wait - waited, core::Duration::zero())) {}
 
 runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn turn,
                                                                Ending& ending) {

@@ -13,11 +13,14 @@
 
 namespace weir::proxy {
 
+// The latest start that leaves a call time enough for an answer before its deadline.
+core::TimePoint last_start(const config::Timeouts& timeouts, core::TimePoint deadline);
+
 class Patience final : private ClientPresence::Listener {
   public:
-    // The references must outlive it.
+    // The references must outlive it. `waited` is what the call has waited already.
     Patience(Services& services, ChainContext& chain, ClientPresence& client,
-             core::TimePoint deadline);
+             core::TimePoint deadline, core::Duration waited);
     Patience(const Patience&) = delete;
     Patience& operator=(const Patience&) = delete;
 

@@ -1,6 +1,7 @@
 #include "proxy/plan.hpp"
 
 #include "jsonrpc/value.hpp"
+#include "proxy/client.hpp"
 
 #include <algorithm>
 #include <array>
@@ -57,10 +58,12 @@ bool is_lookup(std::string_view method) {
 
 }  // namespace
 
-CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules) {
+CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules, const Client& client) {
     CallPlan plan;
     plan.call = &call;
     plan.traits = &rules.methods.find(call.method);
+    plan.client = &client;
+    plan.meter = &client.meters[rules.place];
     plan.refusal = fault_of(call);
     if (plan.refusal) {
         return plan;
@@ -71,6 +74,9 @@ CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules) {
         plan.refusal = refuse(ErrorType::method_denied,
                               "the method " + method() + " is denied on chain " +
                                   std::string(rules.chain) + " by the gateway's policy");
+    } else if (!client.policy.allows(*plan.traits, call.method)) {
+        plan.refusal = refuse(ErrorType::method_denied,
+                              "the method " + method() + " is denied to the client " + client.name);
     } else if (access == Access::subscribe) {
         plan.refusal =
             refuse(ErrorType::method_denied,

@@ -9,17 +9,22 @@
 #include "routing/policy.hpp"
 #include "routing/select.hpp"
 #include "routing/snapshot.hpp"
+#include "telemetry/metrics.hpp"
 
 #include <optional>
 #include <string_view>
 
 namespace weir::proxy {
 
+struct Client;
 struct Earlier;
 
 struct CallPlan {
     const jsonrpc::Call* call = nullptr;
     const routing::MethodTraits* traits = nullptr;
+    const Client* client = nullptr;                 // who pays for it; none: nobody
+    const telemetry::ClientMeter* meter = nullptr;  // the client's, on this chain
+    core::Duration waited{};     // for the client's own rate, of what it may wait in all
     bool wants_pending = false;  // a read that names the block `pending`
     routing::BlockNeed block;    // of a read
     HeadCall head_call = HeadCall::none;
@@ -34,13 +39,14 @@ struct CallPlan {
     bool is_silent() const { return call->is_notification() && !refusal; }
 };
 
-// What a chain's configuration says about methods.
+// What the configuration says about a chain's methods.
 struct ChainRules {
     std::string_view chain;  // its name
+    std::size_t place = 0;   // among the chains that are served
     const routing::MethodPolicy& policy;
     const routing::MethodBook& methods;
 };
 
-CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules);
+CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules, const Client& client);
 
 }  // namespace weir::proxy

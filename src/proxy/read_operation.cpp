@@ -1,5 +1,6 @@
 #include "proxy/read_operation.hpp"
 
+#include "proxy/client.hpp"
 #include "proxy/write_upstream.hpp"
 #include "runtime/event.hpp"
 
@@ -125,7 +126,7 @@ ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot s
       long_replies_(long_replies),
       client_(client),
       only_(only),
-      patience_(services, chain, client, deadline),
+      patience_(services, chain, client, deadline, plan.waited),
       opinion_(chain, plan, services.worker.clock) {
     client_.add(*this);
     if (plan.earlier != nullptr) {
@@ -179,8 +180,10 @@ runtime::Task<bool> ReadOperation::wait_for_turn() {
     if (limited_.none() || attempts_ >= chain_.config.reads.max_attempts || now >= deadline_) {
         co_return false;
     }
-    const upstream::Turn turn{
-        .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
+    const upstream::Turn turn{.among = limited_,
+                              .traits = plan_.traits,
+                              .method = plan_.call->method,
+                              .share = share_of(plan_)};
     turn_ = co_await patience_.wait(turn, ending_);
     co_return turn_.has_value();
 }
@@ -396,8 +399,10 @@ bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
 Answer ReadOperation::give_up(core::TimePoint now) {
     ending_.out_of_time = now >= deadline_;
     if (!ending_.available_at && limited_.any()) {
-        const upstream::Turn turn{
-            .among = limited_, .traits = plan_.traits, .method = plan_.call->method};
+        const upstream::Turn turn{.among = limited_,
+                                  .traits = plan_.traits,
+                                  .method = plan_.call->method,
+                                  .share = share_of(plan_)};
         ending_.available_at = chain_.pool.outlook(turn, now).capacity_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)

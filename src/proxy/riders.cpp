@@ -17,7 +17,8 @@ bool has_a_holder(const RequestScope& scope, const CallPlan& plan) {
         return false;
     }
     const auto hash = jsonrpc::plain_string(jsonrpc::element(plan.call->params, 0));
-    return hash && scope.records.holder(scope.chain.index, core::to_lower(*hash)).has_value();
+    return hash &&
+           scope.records.holder(scope.chain.identity.chain, core::to_lower(*hash)).has_value();
 }
 
 // What newer blocks may hold is looked up at the head.

@@ -53,12 +53,15 @@ void TransactionDiary::note(std::string_view event, std::optional<routing::Upstr
 void TransactionDiary::settle(WriteEnd end) {
     const std::string_view outcome = to_string(end.outcome);
     note(outcome, end.upstream);
-    scope_.services.metrics.write(scope_.chain.index, outcome);
+    scope_.chain.meter.write(outcome);
     scope_.services.log.write(config::LogLevel::info, "broadcast",
                               {{"chain", scope_.chain.config.name},
                                {"transaction", hash_},
                                {"outcome", outcome},
                                {"upstream", name_of(end.upstream)}});
+    if (end.upstream) {
+        end.upstream = scope_.chain.id_of(*end.upstream);
+    }
     scope_.records.settle(record_, std::move(end), scope_.services.worker.clock.now());
 }
 

@@ -3,6 +3,7 @@
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
 #include "proxy/attempt.hpp"
+#include "proxy/client.hpp"
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
 #include "upstream/place_in_queue.hpp"
@@ -123,7 +124,8 @@ runtime::Task<std::optional<upstream::Permit>> permit_for(Search& search, Search
         co_return std::move(admission.permit);
     }
     const upstream::Turn turn{.among = routing::Tried().set(searcher.upstream),
-                              .traits = search.plan.traits};
+                              .traits = search.plan.traits,
+                              .share = share_of(search.plan)};
     upstream::PlaceInQueue place(search.services.worker, pool, turn);
     searcher.place = &place;
     upstream::Waited waited = co_await place.wait(search.question.times.deadline);
@@ -199,6 +201,10 @@ runtime::Task<Lookup> look_up(Services& services, ChainContext& chain, Question 
     CallPlan plan;
     plan.call = &call;
     plan.traits = &routing::find_method(call.method);
+    if (question.payer != nullptr) {
+        plan.client = question.payer->client;
+        plan.meter = question.payer->meter;
+    }
     const std::size_t upstreams = chain.config.upstreams.size();
     Search search{.services = services,
                   .chain = chain,

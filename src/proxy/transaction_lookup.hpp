@@ -14,6 +14,8 @@
 
 namespace weir::proxy {
 
+struct CallPlan;
+
 struct Lookup {
     enum class Found : std::uint8_t {
         yes,
@@ -53,6 +55,7 @@ struct Question {
     // cannot tell, ends the search; else it goes on until its time is over.
     routing::Tried settled_by;
     LookupListener* listener = nullptr;
+    const CallPlan* payer = nullptr;  // the call that it is for
 };
 
 // Asks each upstream again and again, with pauses, until one knows the transaction or the search

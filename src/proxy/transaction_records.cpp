@@ -110,8 +110,8 @@ std::optional<WriteEnd> TransactionRecords::end_of(const Ticket& record,
     return std::nullopt;
 }
 
-std::optional<routing::UpstreamIndex> TransactionRecords::holder(std::size_t chain,
-                                                                 std::string_view hash) const {
+std::optional<std::size_t> TransactionRecords::holder(std::size_t chain,
+                                                      std::string_view hash) const {
     const std::lock_guard lock(mutex_);
     const auto [first, last] = by_hash_.equal_range(std::string(hash));
     for (auto at = first; at != last; ++at) {

@@ -41,7 +41,7 @@ struct WriteEnd {
     WriteOutcome outcome = WriteOutcome::unknown;
     std::string error;                    // raw JSON of the upstream's own error, where it was one
     std::optional<GatewayError> refusal;  // or why nothing was sent, or nothing taken
-    std::optional<routing::UpstreamIndex> upstream;  // who took it
+    std::optional<std::size_t> upstream;  // who took it: its id, not its place
     std::string other_hash;  // what that one called it, where that is not the computed hash
 };
 
@@ -79,8 +79,8 @@ class TransactionRecords {
     // the thread that settles.
     std::optional<WriteEnd> end_of(const Ticket& record, std::function<void()> wake);
 
-    // The upstream that took the transaction of that hash.
-    std::optional<routing::UpstreamIndex> holder(std::size_t chain, std::string_view hash) const;
+    // The id of the upstream that took the transaction of that hash.
+    std::optional<std::size_t> holder(std::size_t chain, std::string_view hash) const;
 
     // For the admin pages: the newest record of that hash on any chain.
     struct View {

@@ -1,6 +1,7 @@
 #include "proxy/write_operation.hpp"
 
 #include "proxy/attempt.hpp"
+#include "proxy/client.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/patience.hpp"
 #include "proxy/write_upstream.hpp"
@@ -101,7 +102,7 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                   WriteRequest request) {
     const core::TimePoint last_start = request.deadline - time_for_one(chain.config.timeouts);
-    Patience patience(services, chain, request.client, request.deadline);
+    Patience patience(services, chain, request.client, request.deadline, request.plan.waited);
     const routing::MethodTraits& traits = *request.plan.traits;
     routing::Tried tried;
     routing::Tried limited;  // could be asked, but for a limit or a cap
@@ -137,8 +138,10 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                 break;
             }
             // Nothing has been sent yet that could be done twice.
-            const upstream::Turn turn{
-                .among = limited, .traits = &traits, .method = request.plan.call->method};
+            const upstream::Turn turn{.among = limited,
+                                      .traits = &traits,
+                                      .method = request.plan.call->method,
+                                      .share = share_of(request.plan)};
             std::optional<upstream::Granted> granted = co_await patience.wait(turn, ending);
             if (!granted) {
                 break;

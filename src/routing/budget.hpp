@@ -76,7 +76,7 @@ class Budget {
     std::optional<TokenBucket> calls_;
     std::optional<TokenBucket> units_;
     std::optional<LearnedRate> learned_;  // where neither is configured
-    const std::uint64_t per_day_;
+    std::uint64_t per_day_;
     double today_ = 0;
     std::optional<std::int64_t> day_;  // since 1970
     core::TimePoint renews_at_ = core::TimePoint::max();

@@ -8,7 +8,8 @@
 namespace weir::runtime {
 
 bool MemoryBudget::try_charge(std::size_t bytes) {
-    if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes > limit_) {
+    if (used_.fetch_add(bytes, std::memory_order_relaxed) + bytes >
+        limit_.load(std::memory_order_relaxed)) {
         release(bytes);
         return false;
     }

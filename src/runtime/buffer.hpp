@@ -17,15 +17,18 @@ class MemoryBudget {
   public:
     explicit MemoryBudget(std::size_t limit) : limit_(limit) {}
 
+    // What is taken already stays so.
+    void set_limit(std::size_t limit) { limit_.store(limit, std::memory_order_relaxed); }
+
     bool try_charge(std::size_t bytes);
     void release(std::size_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
     std::size_t used() const { return used_.load(std::memory_order_relaxed); }
 
     // More than half is taken: what can wait should not take more.
-    bool is_scarce() const { return used() > limit_ / 2; }
+    bool is_scarce() const { return used() > limit_.load(std::memory_order_relaxed) / 2; }
 
   private:
-    const std::size_t limit_;
+    std::atomic<std::size_t> limit_;
     std::atomic<std::size_t> used_ = 0;
 };
 

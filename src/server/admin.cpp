@@ -38,8 +38,10 @@ enum class Page : std::uint8_t {
     status_json,
     observations_json,
     disagreements_json,
+    clients_json,
     transaction,
     service,  // of one upstream; changes it
+    reload,
 };
 
 constexpr std::string_view kTransactions = "/api/transactions/";
@@ -72,7 +74,7 @@ std::optional<ServiceRequest> service_of(std::string_view path) {
 }
 
 std::optional<Page> page_of(std::string_view path) {
-    constexpr std::array<std::pair<std::string_view, Page>, 7> kPages = {{
+    constexpr std::array<std::pair<std::string_view, Page>, 9> kPages = {{
         {"/livez", Page::livez},
         {"/readyz", Page::readyz},
         {"/metrics", Page::metrics},
@@ -80,6 +82,8 @@ std::optional<Page> page_of(std::string_view path) {
         {"/api/status", Page::status_json},
         {"/api/observations", Page::observations_json},
         {"/api/disagreements", Page::disagreements_json},
+        {"/api/clients", Page::clients_json},
+        {"/api/reload", Page::reload},
     }};
     for (const auto& [name, page] : kPages) {
         if (name == path) {
@@ -204,7 +208,7 @@ Decision AdminSite::decide(const RequestHead& head, const OriginVerdict&) {
     if (!wanted) {
         return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
     }
-    return *wanted == Page::service ? act(head) : show(head);
+    return *wanted == Page::service || *wanted == Page::reload ? act(head) : show(head);
 }
 
 // A page of another site could send this from an operator's browser, but neither without an Origin
@@ -221,6 +225,10 @@ Decision AdminSite::act(const RequestHead& head) {
     if (!is_json_type(head.content_type.value_or(std::string_view()))) {
         return Refusal{ErrorType::media_type, 415, "the Content-Type must be application/json",
                        kHeaders};
+    }
+    if (page_of(head.path) == Page::reload) {
+        AdminSource::Outcome outcome = source_.reload();
+        return page(outcome.status, kJson, std::move(outcome.json));
     }
     const std::optional<ServiceRequest> wanted = service_of(head.path);
     std::optional<std::string> json =
@@ -261,7 +269,10 @@ Decision AdminSite::show(const RequestHead& head) {
             return page(200, kJson, source_.observations_json());
         case Page::disagreements_json:
             return page(200, kJson, source_.disagreements_json());
+        case Page::clients_json:
+            return page(200, kJson, source_.clients_json());
         case Page::service:
+        case Page::reload:
             break;
         case Page::transaction: {
             std::optional<std::string> json =

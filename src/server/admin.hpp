@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace weir::server {
 
@@ -23,6 +24,7 @@ class AdminSource {
     virtual std::string status_json() = 0;         // of /api/status
     virtual std::string observations_json() = 0;   // of /api/observations
     virtual std::string disagreements_json() = 0;  // of /api/disagreements
+    virtual std::string clients_json() = 0;        // of /api/clients
     // Of /api/transactions/<hash>; nothing for a hash that is not recorded.
     virtual std::optional<std::string> transaction_json(std::string_view hash) = 0;
 
@@ -31,6 +33,13 @@ class AdminSource {
     enum class Service : std::uint8_t { drain, resume };
     virtual std::optional<std::string> set_service(std::string_view chain,
                                                    std::string_view upstream, Service service) = 0;
+
+    // POST /api/reload: 200 when the new configuration is taken up, else why not; as JSON.
+    struct Outcome {
+        int status = 200;
+        std::string json;
+    };
+    virtual Outcome reload() = 0;
 };
 
 // Without a token, a listener that others than this machine reach shows only /livez, /readyz and
@@ -43,12 +52,15 @@ class AdminSite final : public Site {
     void refused(const proxy::GatewayError& error, std::string_view request_id,
                  std::string_view peer) override;
 
+    // On the admin worker's thread.
+    void set_token(core::Secret token) { token_ = std::move(token); }
+
   private:
     bool authorized(std::string_view authorization) const;
     Decision show(const RequestHead& head);
     Decision act(const RequestHead& head);
 
-    const core::Secret token_;
+    core::Secret token_;
     const Reach reach_;
     AdminSource& source_;
 };

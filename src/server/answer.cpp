@@ -92,7 +92,7 @@ bool Answer::settle(bool sent, State success) {
 }
 
 runtime::Task<bool> Answer::send_rest_of(Wire::Outgoing out) {
-    const bool sent = co_await wire_.send_rest(out, context_.state.limits.body_timeout);
+    const bool sent = co_await wire_.send_rest(out, context_.settings.get()->limits.body_timeout);
     finished_at_ = context_.worker.clock.now();
     co_return sent;
 }

@@ -2,69 +2,22 @@
 
 #include "server/answer.hpp"
 #include "server/chunked_body.hpp"
+#include "server/own_refusals.hpp"
 #include "server/wire.hpp"
 
 #include <boost/asio/this_coro.hpp>
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <utility>
 
 namespace weir::server {
-namespace {
-
-constexpr unsigned kRetryAfterOverload = 1;  // seconds
-constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
-
-constexpr Refusal kOverloaded{proxy::ErrorType::overloaded, 503,
-                              "the gateway is at its limit; retry in a second"};
-constexpr Refusal kForbiddenHost{proxy::ErrorType::forbidden_host, 403,
-                                 "this Host is not served; see server.allowed_hosts"};
-constexpr Refusal kForbiddenOrigin{proxy::ErrorType::forbidden_origin, 403,
-                                   "this web origin is not allowed; see server.cors_origins"};
-
-// How to answer a read that brought nothing; nothing: the client is gone.
-std::optional<Refusal> refusal_for(Wire::Read read) {
-    using proxy::ErrorType;
-    switch (read) {
-        case Wire::Read::expired:
-            return Refusal{ErrorType::http_error, 408, "the request did not arrive in time"};
-        case Wire::Read::end:
-            return Refusal{ErrorType::http_error, 400, "the request ended too early"};
-        case Wire::Read::no_memory:
-            return kOverloaded;
-        case Wire::Read::data:
-        case Wire::Read::failed:
-            break;
-    }
-    return std::nullopt;
-}
-
-// Holds a claimed place until the scope ends.
-class Place {
-  public:
-    explicit Place(Places& places) : places_(places), held_(places.claim()) {}
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
-    ~Place() {
-        if (held_) {
-            places_.release();
-        }
-    }
-    bool held() const { return held_; }
-
-  private:
-    Places& places_;
-    const bool held_;
-};
-
-}  // namespace
-
 class Connection::Impl final : private Wire::Watcher {
   public:
     Impl(ConnectionContext& context, int descriptor, std::string peer, Reach reach)
         : context_(context),
-          limits_(context.state.limits),
+          settings_(context.settings.get()),
           peer_(std::move(peer)),
           reach_(reach),
           wire_(context.worker, descriptor),
@@ -73,7 +26,11 @@ class Connection::Impl final : private Wire::Watcher {
     runtime::Task<> serve();
     runtime::Task<> turn_away();
     void close_if_idle();
-    void cut() { wire_.cut(); }
+    // What runs for the client is told to end: its reads are given up, its writes are not.
+    void cut() {
+        wire_.cut();
+        answer_.client().leave();
+    }
 
   private:
     enum class Next : std::uint8_t { request, close, cut };
@@ -81,6 +38,8 @@ class Connection::Impl final : private Wire::Watcher {
 
     void on_gone() override { answer_.client().leave(); }
 
+    runtime::Task<bool> secure();
+    void take_settings();
     void wait_for_head();
     runtime::Task<Next> head_ended(Wire::Read read);
     runtime::Task<Next> answer_request(const HeadScanner& scanner);
@@ -100,8 +59,11 @@ class Connection::Impl final : private Wire::Watcher {
     Next after_answer() const;
 
     ConnectionContext& context_;
-    const Limits& limits_;
+    const Limits& limits() const { return settings_->limits; }
+
+    std::shared_ptr<const Settings> settings_;  // of the current request
     const std::string peer_;
+    std::string origin_;  // of the current request: the peer, or who sent it through a proxy
     const Reach reach_;
     std::string served_host_;  // the last one that was
     Wire wire_;
@@ -123,9 +85,16 @@ class Connection::Impl final : private Wire::Watcher {
 runtime::Task<> Connection::Impl::serve() {
     // A cancelled wait ends with an error code here, not with an exception.
     co_await boost::asio::this_coro::throw_if_cancelled(false);
+    if (settings_->tls) {
+        const bool secured = co_await secure();
+        if (!secured) {
+            co_return;
+        }
+    }
     Next next = Next::request;
     while (next == Next::request) {
-        HeadScanner scanner(limits_.max_header);
+        take_settings();
+        HeadScanner scanner(limits().max_header);
         head_begun_ = false;
         HeadScanner::State state = scanner.advance(wire_.buffer().bytes());
         idle_ = scanner.begin() == wire_.buffer().size();
@@ -161,17 +130,37 @@ runtime::Task<> Connection::Impl::serve() {
     }
 }
 
+// A new connection has the time of a head for this too. False: it is closed.
+runtime::Task<bool> Connection::Impl::secure() {
+    wire_.set_deadline(answer_.finished_at() + limits().header_timeout);
+    std::unique_ptr<runtime::TlsSession> session = settings_->tls->accept();
+    const bool secured = co_await wire_.secure(std::move(session));
+    if (!secured) {
+        co_await wire_.close();
+    }
+    co_return secured;
+}
+
+// Those that hold now; the current request keeps them.
+void Connection::Impl::take_settings() {
+    const std::shared_ptr<const Settings>& now = context_.settings.get();
+    if (now != settings_) {
+        settings_ = now;
+        served_host_.clear();
+    }
+}
+
 // A new connection has the time for one head to say something; later ones may idle first.
 void Connection::Impl::wait_for_head() {
     if (idle_ && served_one_) {
         head_begun_ = false;
         wire_.set_idle_deadline(answer_.finished_at(),
-                                answer_.finished_at() + limits_.idle_timeout);
+                                answer_.finished_at() + limits().idle_timeout);
     } else if (!served_one_) {
-        wire_.set_deadline(answer_.finished_at() + limits_.header_timeout);
+        wire_.set_deadline(answer_.finished_at() + limits().header_timeout);
     } else if (!head_begun_) {
         head_begun_ = true;
-        wire_.set_deadline(context_.worker.clock.now() + limits_.header_timeout);
+        wire_.set_deadline(context_.worker.clock.now() + limits().header_timeout);
     }
 }
 
@@ -201,8 +190,8 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::answer_request(const Hea
     }
     Decision decision = judge(head);
     wire_.buffer().consume(scanner.end());  // ends the head's views
-    if (const auto* accepted = std::get_if<Forward>(&decision)) {
-        return forward(*accepted);
+    if (auto* const accepted = std::get_if<Forward>(&decision)) {
+        return forward(std::move(*accepted));
     }
     return answer_here(std::move(decision));
 }
@@ -240,11 +229,12 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
     const Place place(context_.state.in_flight);
     if (place.held()) {
         const proxy::ClientRequest request{
-            .route = forward.route,
+            .route = std::move(forward.route),
             .body = wire_.buffer().bytes().substr(0, body_size_),
             .request_id = answer_.request_id(),
-            .peer = peer_,
+            .peer = origin_,
             .received = received_,
+            .room = context_.state.in_flight.left(),
         };
         wire_.watch(*this, received_);
         co_await forward.handler->handle(request, answer_);
@@ -271,15 +261,16 @@ void Connection::Impl::begin_answer(const RequestHead& head) {
     framing_ = head.framing;
     content_length_ = head.content_length;
     expects_continue_ = head.expects_continue;
+    origin_ = settings_->proxies.origin_of(peer_, head.forwarded_for);
     answer_.open(head);
 }
 
-// A client names the same host in all its requests; the rules do not change.
+// A client names the same host in all its requests.
 bool Connection::Impl::serves(std::string_view host) {
     if (!host.empty() && host == served_host_) {
         return true;
     }
-    if (!context_.rules.serves_host(host, reach_)) {
+    if (!settings_->rules.serves_host(host, reach_)) {
         return false;
     }
     served_host_ = host;
@@ -287,7 +278,7 @@ bool Connection::Impl::serves(std::string_view host) {
 }
 
 Decision Connection::Impl::judge(const RequestHead& head) {
-    const AccessRules& rules = context_.rules;
+    const AccessRules& rules = settings_->rules;
     const bool host_served = head.host ? serves(*head.host) : rules.serves_hostless();
     const std::string_view host = head.host.value_or(std::string_view());
     if (!host_served || (head.authority && !rules.serves_target(*head.authority, host, reach_))) {
@@ -318,7 +309,7 @@ bool Connection::Impl::skip_body() {
 }
 
 runtime::Task<Connection::Impl::BodyRead> Connection::Impl::read_body() {
-    wire_.set_deadline(received_ + limits_.body_timeout);
+    wire_.set_deadline(received_ + limits().body_timeout);
     if (expects_continue_ && wire_.buffer().empty() && !send_continue()) {
         co_return BodyRead::gone;
     }
@@ -344,7 +335,7 @@ runtime::Task<Connection::Impl::BodyRead> Connection::Impl::read_plain_body() {
 
 runtime::Task<Connection::Impl::BodyRead> Connection::Impl::read_chunked_body() {
     runtime::Buffer& buffer = wire_.buffer();
-    ChunkedBody decoder(limits_.max_body);
+    ChunkedBody decoder(limits().max_body);
     body_size_ = 0;
     for (;;) {
         // The decoded part stands first; what the decoder leaves is moved up to it.
@@ -388,7 +379,7 @@ runtime::Task<bool> Connection::Impl::refuse(Refusal refusal) {
                                     .message = std::string(refusal.message),
                                     .extra_data = {},
                                     .http_status = refusal.status};
-    context_.site.refused(error, answer_.request_id(), peer_);
+    context_.site.refused(error, answer_.request_id(), origin_);
     Reply reply{.status = refusal.status,
                 .content_type = "application/json",
                 .headers = std::string(refusal.headers),
@@ -408,6 +399,12 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::refuse_and_close(Refusal
 
 runtime::Task<> Connection::Impl::turn_away() {
     co_await boost::asio::this_coro::throw_if_cancelled(false);
+    if (settings_->tls) {
+        const bool secured = co_await secure();
+        if (!secured) {
+            co_return;
+        }
+    }
     begin_answer(RequestHead());
     const Next next = co_await refuse_and_close(kOverloaded);
     static_cast<void>(next);

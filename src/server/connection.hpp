@@ -17,9 +17,9 @@ namespace weir::server {
 struct ConnectionContext {
     runtime::Worker& worker;
     ServerState& state;
-    const AccessRules& rules;
     Site& site;
     HeadWriter heads;
+    core::Published<Settings>::Reader settings;
 };
 
 class Connection {

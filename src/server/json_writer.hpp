@@ -18,6 +18,7 @@ class JsonWriter {
     void value(std::unsigned_integral auto number) { raw(std::to_string(number)); }
     void value(double number);  // three decimals
     void value(const std::optional<double>& number);
+    void boolean(bool flag) { raw(flag ? "true" : "false"); }
     void null() { raw("null"); }
     void truth(bool value) { raw(value ? "true" : "false"); }
     std::string take() { return std::move(out_); }

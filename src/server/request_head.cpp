@@ -190,6 +190,8 @@ class Parser final : public http::basic_parser<true> {
     void take_unknown(std::string_view name, std::string_view value) {
         if (core::iequals(name, "X-Request-Id")) {
             head_.request_id = is_safe_id(value) ? value : std::string_view();
+        } else if (core::iequals(name, "X-Forwarded-For")) {
+            head_.forwarded_for.push_back(value);
         } else if (core::iequals(name, "Access-Control-Request-Private-Network")) {
             head_.asks_private_network = core::iequals(value, "true");
         }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace weir::server {
 
@@ -62,6 +63,7 @@ struct RequestHead {
     std::optional<std::string_view> content_type;
     std::string_view content_encoding;
     std::string_view authorization;
+    std::vector<std::string_view> forwarded_for;  // X-Forwarded-For, each field's value
     std::string_view request_id;  // X-Request-Id; empty where it is not safe to keep
     Framing framing = Framing::no_body;
     std::uint64_t content_length = 0;

@@ -71,6 +71,8 @@ std::string_view reason_of(int status) {
             return "Method Not Allowed";
         case 408:
             return "Request Timeout";
+        case 409:
+            return "Conflict";
         case 411:
             return "Length Required";
         case 413:
@@ -81,6 +83,8 @@ std::string_view reason_of(int status) {
             return "Unsupported Media Type";
         case 417:
             return "Expectation Failed";
+        case 422:
+            return "Unprocessable Content";
         case 429:
             return "Too Many Requests";
         case 431:

@@ -3,11 +3,13 @@
 #include "core/text.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace weir::server {
 namespace {
 
 constexpr std::string_view kAllow = "Allow: POST, OPTIONS\r\n";
+constexpr std::string_view kAuthenticate = "WWW-Authenticate: Bearer\r\n";
 constexpr std::string_view kPreflight =
     "Access-Control-Allow-Methods: POST\r\n"
     "Access-Control-Allow-Headers: content-type, authorization, weir-block\r\n"
@@ -56,15 +58,24 @@ Decision RpcSite::decide(const RequestHead& head, const OriginVerdict& origin) {
     if (head.method == Method::options && head.path == "*") {
         return options_reply(head, origin);
     }
-    const std::optional<proxy::Route> route = handler_.route(head.path);
-    if (!route) {
+    core::Result<proxy::Route, proxy::RouteError> route =
+        handler_.route({.path = head.path, .authorization = head.authorization});
+    if (!route && route.error() == proxy::RouteError::no_chain) {
         return Refusal{ErrorType::not_found, 404, "no chain is served under this path"};
     }
+    // Browsers ask for permission without a token.
     if (head.method == Method::options) {
         return options_reply(head, origin);
     }
     if (head.method != Method::post) {
         return kWrongMethod;
+    }
+    if (!route) {
+        return Refusal{
+            ErrorType::unauthorized, 401,
+            "this gateway needs a token: as Authorization: Bearer, or as the last segment "
+            "of the path",
+            kAuthenticate};
     }
     if (const std::optional<Refusal> refusal = judge_media(head)) {
         return *refusal;
@@ -72,10 +83,10 @@ Decision RpcSite::decide(const RequestHead& head, const OriginVerdict& origin) {
     if (head.framing == Framing::no_body) {
         return Refusal{ErrorType::http_error, 411, "a request needs a Content-Length"};
     }
-    if (head.content_length > max_body_) {
+    if (head.content_length > settings_.get()->limits.max_body) {
         return Refusal{ErrorType::body_too_large, 413, "the request's body is too large"};
     }
-    return Forward{&handler_, *route};
+    return Forward{&handler_, std::move(*route)};
 }
 
 void RpcSite::refused(const proxy::GatewayError& error, std::string_view request_id,

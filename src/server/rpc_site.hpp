@@ -2,22 +2,22 @@
 #pragma once
 
 #include "server/site.hpp"
-
-#include <cstddef>
+#include "server/state.hpp"
 
 namespace weir::server {
 
 class RpcSite final : public Site {
   public:
-    RpcSite(std::size_t max_body, proxy::RequestHandler& handler)
-        : max_body_(max_body), handler_(handler) {}
+    // The state's settings say how large a body may be.
+    RpcSite(const ServerState& state, proxy::RequestHandler& handler)
+        : settings_(state.settings), handler_(handler) {}
 
     Decision decide(const RequestHead& head, const OriginVerdict& origin) override;
     void refused(const proxy::GatewayError& error, std::string_view request_id,
                  std::string_view peer) override;
 
   private:
-    const std::size_t max_body_;
+    core::Published<Settings>::Reader settings_;
     proxy::RequestHandler& handler_;
 };
 

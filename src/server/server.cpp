@@ -74,9 +74,9 @@ bool lacks_resources(int error) {
 
 class Server::Impl {
   public:
-    Impl(runtime::Worker& worker, ServerState& state, const AccessRules& rules, Site& site,
-         std::vector<Listener> listeners)
-        : context_{worker, state, rules, site, HeadWriter(worker.clock)},
+    Impl(runtime::Worker& worker, ServerState& state, Site& site, std::vector<Listener> listeners)
+        : context_{worker, state, site, HeadWriter(worker.clock),
+                   core::Published<Settings>::Reader(state.settings)},
           acceptors_(worker.io),
           sessions_(worker.io),
           empty_(worker.io) {
@@ -206,9 +206,9 @@ class Server::Impl {
     runtime::Event empty_;
 };
 
-Server::Server(runtime::Worker& worker, ServerState& state, const AccessRules& rules, Site& site,
+Server::Server(runtime::Worker& worker, ServerState& state, Site& site,
                std::vector<Listener> listeners)
-    : impl_(std::make_unique<Impl>(worker, state, rules, site, std::move(listeners))) {}
+    : impl_(std::make_unique<Impl>(worker, state, site, std::move(listeners))) {}
 
 Server::~Server() = default;
 

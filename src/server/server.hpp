@@ -2,7 +2,6 @@
 #pragma once
 
 #include "runtime/worker.hpp"
-#include "server/access_rules.hpp"
 #include "server/listener.hpp"
 #include "server/site.hpp"
 #include "server/state.hpp"
@@ -18,7 +17,7 @@ namespace weir::server {
 // event loop has ended for good.
 class Server {
   public:
-    Server(runtime::Worker& worker, ServerState& state, const AccessRules& rules, Site& site,
+    Server(runtime::Worker& worker, ServerState& state, Site& site,
            std::vector<Listener> listeners);
     ~Server();
 

@@ -1,6 +1,9 @@
 #include "server/state.hpp"
 
+#include <utility>
+
 namespace weir::server {
+namespace {
 
 Limits limits_of(const config::Server& settings) {
     return {
@@ -14,12 +17,26 @@ Limits limits_of(const config::Server& settings) {
     };
 }
 
-Limits admin_limits(const config::Server& settings) {
+std::shared_ptr<const Settings> make(const config::Server& settings, const Limits& limits,
+                                     std::shared_ptr<const ListenerTls> tls) {
+    return std::make_shared<Settings>(
+        Settings{limits, AccessRules(settings.allowed_hosts, settings.cors_origins),
+                 TrustedProxies(settings.trusted_proxies), std::move(tls)});
+}
+
+}  // namespace
+
+std::shared_ptr<const Settings> settings_of(const config::Server& settings,
+                                            std::shared_ptr<const ListenerTls> tls) {
+    return make(settings, limits_of(settings), std::move(tls));
+}
+
+std::shared_ptr<const Settings> admin_settings(const config::Server& settings) {
     Limits limits = limits_of(settings);
     limits.max_body = 64 * config::kKiB;
     limits.max_connections = 128;
     limits.max_in_flight = 128;
-    return limits;
+    return make(settings, limits, nullptr);
 }
 
 }  // namespace weir::server

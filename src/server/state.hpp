@@ -1,10 +1,15 @@
-// What all workers of one server share: counters and limits. Any thread.
+// What all workers of one server share: settings, and counters with their limits. Any thread.
 #pragma once
 
 #include "config/config.hpp"
+#include "core/published.hpp"
+#include "server/access_rules.hpp"
+#include "server/tls.hpp"
+#include "server/trusted_proxies.hpp"
 
 #include <atomic>
 #include <cstddef>
+#include <memory>
 
 namespace weir::server {
 
@@ -18,18 +23,31 @@ struct Limits {
     core::Duration idle_timeout = core::seconds(75);
 };
 
+// What a configuration says about a listener's requests; a new one takes its place as a whole.
+struct Settings {
+    Limits limits;
+    AccessRules rules;
+    TrustedProxies proxies;
+    std::shared_ptr<const ListenerTls> tls;  // null: plain HTTP
+};
+
 // Those of the RPC listeners.
-Limits limits_of(const config::Server& settings);
+std::shared_ptr<const Settings> settings_of(const config::Server& settings,
+                                            std::shared_ptr<const ListenerTls> tls = nullptr);
 // Those of the admin listener: people and scrapers, few at a time.
-Limits admin_limits(const config::Server& settings);
+std::shared_ptr<const Settings> admin_settings(const config::Server& settings);
 
 // A number of places; a claim fails rather than waits.
 class Places {
   public:
     explicit Places(std::size_t limit) : limit_(limit) {}
 
+    // Who holds a place keeps it.
+    void set_limit(std::size_t limit) { limit_.store(limit, std::memory_order_relaxed); }
+
     bool claim() {
-        if (taken_.fetch_add(1, std::memory_order_relaxed) >= limit_) {
+        if (taken_.fetch_add(1, std::memory_order_relaxed) >=
+            limit_.load(std::memory_order_relaxed)) {
             release();
             return false;
         }
@@ -37,21 +55,33 @@ class Places {
     }
     void release() { taken_.fetch_sub(1, std::memory_order_relaxed); }
     std::size_t taken() const { return taken_.load(std::memory_order_relaxed); }
+    std::size_t left() const {
+        const std::size_t now = taken();
+        const std::size_t limit = limit_.load(std::memory_order_relaxed);
+        return now < limit ? limit - now : 0;
+    }
 
   private:
-    const std::size_t limit_;
+    std::atomic<std::size_t> limit_;
     std::atomic<std::size_t> taken_ = 0;
 };
 
 // Outlives every worker that serves with it.
 class ServerState {
   public:
-    explicit ServerState(const Limits& server_limits)
-        : limits(server_limits),
-          connections(server_limits.max_connections),
-          in_flight(server_limits.max_in_flight) {}
+    explicit ServerState(const std::shared_ptr<const Settings>& first)
+        : settings(first),
+          connections(first->limits.max_connections),
+          in_flight(first->limits.max_in_flight) {}
 
-    const Limits limits;
+    // Connections take it at their next request.
+    void apply(const std::shared_ptr<const Settings>& next) {
+        settings.publish(next);
+        connections.set_limit(next->limits.max_connections);
+        in_flight.set_limit(next->limits.max_in_flight);
+    }
+
+    core::Published<Settings> settings;
     Places connections;
     Places in_flight;
 

@@ -28,32 +28,31 @@ constexpr std::size_t kLingerBytes = 1024 * 1024;
 constexpr std::size_t kReadAtLeast = 2 * 1024;
 constexpr std::size_t kReadAtMost = 64 * 1024;
 
-// Fills `pieces` with what of `out` is still to be sent; returns how many were used.
-std::size_t gather(const Wire::Outgoing& out, std::span<std::string_view> pieces) {
-    std::size_t skip = out.sent;
+}  // namespace
+
+std::size_t Wire::Outgoing::gather(std::span<std::string_view> places) const {
+    std::size_t skip = sent;
     std::size_t used = 0;
     const auto add = [&](std::string_view piece) {
         if (skip >= piece.size()) {
             skip -= piece.size();
             return;
         }
-        pieces[used++] = piece.substr(skip);
+        places[used++] = piece.substr(skip);
         skip = 0;
     };
-    add(out.prefix);
-    for (const std::string_view piece : out.pieces) {
-        if (used == pieces.size()) {
+    add(prefix);
+    for (const std::string_view piece : pieces) {
+        if (used == places.size()) {
             return used;
         }
         add(piece);
     }
-    if (used < pieces.size()) {
-        add(out.suffix);
+    if (used < places.size()) {
+        add(suffix);
     }
     return used;
 }
-
-}  // namespace
 
 // What a completion that comes late finds: the wire, or that it is watched no more.
 struct Wire::Watch {
@@ -121,12 +120,15 @@ void Wire::look() {
         wait_and_look(Stream::Wait::read);
         return;
     }
-    if (here == 0 && sent_ahead_ == 0) {
-        const ssize_t sent = ::send(stream_.native_handle(), kSentAhead.data(), kSentAhead.size(),
-                                    MSG_NOSIGNAL | MSG_DONTWAIT);
-        sent_ahead_ = sent > 0 ? static_cast<std::size_t>(sent) : 0;
+    const bool left = here > 0 && tls_ && goodbye_said();
+    if (here > 0 && tls_ && !left && !stream_.readable() && tls_->is_quiet()) {
+        wait_and_look(Stream::Wait::read);  // it was no data, but TLS's own
+        return;
     }
-    if (here >= 0) {
+    if (here == 0 && sent_ahead_ == 0) {
+        send_ahead();
+    }
+    if (here >= 0 && !left) {
         wait_and_look(Stream::Wait::trouble);
         return;
     }
@@ -185,6 +187,9 @@ std::optional<Wire::Read> Wire::try_read(std::size_t wanted) {
     if (release_ && buffer_.empty()) {
         buffer_.reset();
     }
+    if (tls_) {
+        return decrypt();
+    }
     if (!stream_.readable()) {
         return expired_ ? std::optional(Read::expired) : std::nullopt;
     }
@@ -221,9 +226,12 @@ Wire::Sent Wire::send_now(Outgoing& out) {
     if (cut_) {
         return Sent::failed;
     }
+    if (tls_) {
+        return encrypt(out);
+    }
     std::array<std::string_view, runtime::kMostPieces> pieces;
     for (;;) {
-        const std::size_t used = gather(out, pieces);
+        const std::size_t used = out.gather(pieces);
         if (used == 0) {
             return Sent::all;
         }
@@ -265,6 +273,10 @@ runtime::Task<bool> Wire::send_rest(Outgoing out, core::Duration patience) {
 
 runtime::Task<> Wire::close() {
     if (!cut_) {
+        if (tls_) {
+            tls_->close();
+            flush();
+        }
         ::shutdown(stream_.native_handle(), SHUT_WR);
         expired_ = false;
         set_deadline(worker_.clock.now() + kLinger);
@@ -297,6 +309,10 @@ void Wire::cut() {
 void Wire::cut_if_silent() {
     char byte = 0;
     if (!cut_ && ::recv(stream_.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) <= 0) {
+        if (tls_) {
+            tls_->close();
+            flush();
+        }
         cut_ = true;
         stream_.close();
     }

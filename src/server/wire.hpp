@@ -3,6 +3,7 @@
 #pragma once
 
 #include "runtime/stream.hpp"
+#include "runtime/tls_session.hpp"
 #include "runtime/worker.hpp"
 
 #include <boost/asio/as_tuple.hpp>
@@ -25,6 +26,10 @@ class Wire final : private runtime::DeadlineWheel::Entry {
 
     // Takes the connected, non-blocking socket over.
     Wire(runtime::Worker& worker, int descriptor);
+
+    // From now on what goes over the wire is this session's. Before any byte; once. False: it came
+    // to nothing until the deadline, or what the client sent is no TLS; the wire is to be closed.
+    runtime::Task<bool> secure(std::unique_ptr<runtime::TlsSession> session);
     ~Wire() override;
 
     // What has arrived and was not consumed yet.
@@ -57,6 +62,9 @@ class Wire final : private runtime::DeadlineWheel::Entry {
         std::span<const std::string_view> pieces;
         std::string_view suffix;
         std::size_t sent = 0;
+
+        // Fills `places` with what is still to be sent; returns how many were used.
+        std::size_t gather(std::span<std::string_view> places) const;
     };
     enum class Sent : std::uint8_t { all, blocked, failed };
 
@@ -98,6 +106,14 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     enum class Alarm : std::uint8_t { release_memory, expire, watch };
     struct Watch;
 
+    enum class Flushed : std::uint8_t { all, blocked, failed };
+    Flushed flush();
+    Sent encrypt(Outgoing& out);
+    std::optional<Read> decrypt();
+    bool goodbye_said();
+    bool receive_ciphertext();
+    void send_ahead();
+
     void on_deadline() override;
     bool is_broken();
     void look();
@@ -116,6 +132,8 @@ class Wire final : private runtime::DeadlineWheel::Entry {
     std::shared_ptr<Watch> watch_;  // shared with what waits on the socket for it
     Watcher* watcher_ = nullptr;
     std::size_t sent_ahead_ = 0;
+    std::unique_ptr<runtime::TlsSession> tls_;  // null: plain
+    bool ended_ = false;                        // the client's stream, beneath TLS
 };
 
 }  // namespace weir::server

@@ -1,5 +1,6 @@
 #include "telemetry/log.hpp"
 
+#include "core/published.hpp"
 #include "telemetry/escape.hpp"
 #include "telemetry/line_sink.hpp"
 #include "telemetry/redact.hpp"
@@ -8,6 +9,7 @@
 #include <spdlog/sinks/sink.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <cmath>
 #include <ctime>
@@ -127,9 +129,11 @@ struct Draft {
 }  // namespace
 
 struct Log::Impl {
-    Impl(const config::Log& settings, const std::vector<core::Secret>& secrets, LogOutput output)
+    Impl(const config::Log& settings, std::vector<core::Secret> known, LogOutput output)
         : format(settings.format),
-          redactor(secrets),
+          sample(settings.sample),
+          secrets(std::move(known)),
+          redactor(std::make_shared<const Redactor>(secrets)),
           sink(std::make_shared<SinkAdapter>(
               output, [this](std::uint64_t lost) { return drop_notice(lost); })),
           logger("weir", sink) {
@@ -145,29 +149,30 @@ struct Log::Impl {
     void compose(Draft& draft, LogLevel level, std::string_view message,
                  std::initializer_list<Field> fields) const {
         draft.line.clear();
-        if (format == LogFormat::json) {
-            compose_json(draft, level, message, fields);
+        const std::shared_ptr<const Redactor> masks = redactor.get();
+        if (format.load(std::memory_order_relaxed) == LogFormat::json) {
+            compose_json(draft, *masks, level, message, fields);
         } else {
-            compose_text(draft, level, message, fields);
+            compose_text(draft, *masks, level, message, fields);
         }
         draft.line += '\n';
     }
 
-    void compose_json(Draft& draft, LogLevel level, std::string_view message,
-                      std::initializer_list<Field> fields) const {
+    static void compose_json(Draft& draft, const Redactor& masks, LogLevel level,
+                             std::string_view message, std::initializer_list<Field> fields) {
         std::string& line = draft.line;
         line += R"({"time":")";
         draft.timestamps.append(line, std::chrono::system_clock::now());
         line += R"(","level":")";
         line += name_of(level);
         line += R"(","message":)";
-        append_json_string(line, redactor.apply(message, draft.scratch));
+        append_json_string(line, masks.apply(message, draft.scratch));
         for (const Field& field : fields) {
             line += ',';
             append_json_string(line, field.key);
             line += ':';
             if (const auto* text = std::get_if<std::string_view>(&field.value)) {
-                append_json_string(line, redactor.apply(*text, draft.scratch));
+                append_json_string(line, masks.apply(*text, draft.scratch));
             } else {
                 std::visit(AppendScalar{line}, field.value);
             }
@@ -175,38 +180,54 @@ struct Log::Impl {
         line += '}';
     }
 
-    void compose_text(Draft& draft, LogLevel level, std::string_view message,
-                      std::initializer_list<Field> fields) const {
+    static void compose_text(Draft& draft, const Redactor& masks, LogLevel level,
+                             std::string_view message, std::initializer_list<Field> fields) {
         std::string& line = draft.line;
         draft.timestamps.append(line, std::chrono::system_clock::now());
         line += ' ';
         line += name_of(level);
         line.append(6 - name_of(level).size(), ' ');
-        append_escaped(line, redactor.apply(message, draft.scratch));
+        append_escaped(line, masks.apply(message, draft.scratch));
         for (const Field& field : fields) {
             line += ' ';
             line += field.key;
             line += '=';
             if (const auto* text = std::get_if<std::string_view>(&field.value)) {
-                append_text_value(line, redactor.apply(*text, draft.scratch));
+                append_text_value(line, masks.apply(*text, draft.scratch));
             } else {
                 std::visit(AppendScalar{line}, field.value);
             }
         }
     }
 
-    const LogFormat format;
-    const Redactor redactor;
+    std::atomic<LogFormat> format;
+    std::atomic<double> sample;
+    std::vector<core::Secret> secrets;
+    core::Published<Redactor> redactor;
     const std::shared_ptr<SinkAdapter> sink;
     spdlog::logger logger;
 };
 
 Log::Log(const config::Log& settings, std::vector<core::Secret> secrets, LogOutput output)
-    : impl_(std::make_unique<Impl>(settings, secrets, output)) {}
+    : impl_(std::make_unique<Impl>(settings, std::move(secrets), output)) {}
 
 Log::~Log() = default;
 
+void Log::apply(const config::Log& settings, const std::vector<core::Secret>& secrets) {
+    impl_->secrets.insert(impl_->secrets.end(), secrets.begin(), secrets.end());
+    impl_->redactor.publish(std::make_shared<const Redactor>(impl_->secrets));
+    impl_->format.store(settings.format, std::memory_order_relaxed);
+    impl_->sample.store(settings.sample, std::memory_order_relaxed);
+    impl_->logger.set_level(to_spdlog(settings.level));
+}
+
 bool Log::enabled(LogLevel level) const { return impl_->logger.should_log(to_spdlog(level)); }
+
+bool Log::samples(std::uint64_t random) const {
+    constexpr double kRange = 9007199254740992.0;  // 2^53
+    return static_cast<double>(random >> 11U) / kRange <
+           impl_->sample.load(std::memory_order_relaxed);
+}
 
 void Log::write(LogLevel level, std::string_view message, std::initializer_list<Field> fields) {
     if (!enabled(level)) {

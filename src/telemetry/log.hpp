@@ -35,7 +35,13 @@ class Log {
     Log(const Log&) = delete;
     Log& operator=(const Log&) = delete;
 
+    // New settings, and secrets beside those that it has been given before.
+    void apply(const config::Log& settings, const std::vector<core::Secret>& secrets);
+
     bool enabled(config::LogLevel level) const;
+
+    // Is the line of a request that went well to be written? `random` is uniform over its range.
+    bool samples(std::uint64_t random) const;
 
     // JSON: {"time":"2026-01-31T23:59:59.123Z","level":"info","message":"...", fields...}
     // text: 2026-01-31T23:59:59.123Z info  message key=value key="two words"

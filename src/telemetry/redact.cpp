@@ -207,12 +207,19 @@ std::string_view Redactor::apply(std::string_view text, std::string& scratch) co
     return scratch;
 }
 
-PieceRedactor::PieceRedactor(const std::vector<core::Secret>& secrets) {
+PieceRedactor::PieceRedactor(const std::vector<core::Secret>& secrets)
+    : pieces_(std::make_shared<const Pieces>()) {
+    add(secrets);
+}
+
+void PieceRedactor::add(const std::vector<core::Secret>& secrets) {
+    Pieces next = *pieces_.get();
     for (const std::string& form : forms_of_all(secrets)) {
         for (std::size_t i = 0; i + Redactor::kShortest <= form.size(); ++i) {
-            pieces_.insert(form.substr(i, Redactor::kShortest));
+            next.insert(form.substr(i, Redactor::kShortest));
         }
     }
+    pieces_.publish(std::make_shared<const Pieces>(std::move(next)));
 }
 
 // A text without its escapes, and where each of its bytes begins in the text.
@@ -243,11 +250,12 @@ PieceRedactor::Unescaped PieceRedactor::unescape(std::string_view text) {
 
 // Where pieces stand, as they come; those that overlap are one.
 std::vector<std::pair<std::size_t, std::size_t>> PieceRedactor::find(std::string_view text) const {
+    const std::shared_ptr<const Pieces> pieces = pieces_.get();
     std::vector<std::pair<std::size_t, std::size_t>> places;
     std::string window;
-    for (std::size_t at = 0; !pieces_.empty() && at + Redactor::kShortest <= text.size(); ++at) {
+    for (std::size_t at = 0; !pieces->empty() && at + Redactor::kShortest <= text.size(); ++at) {
         window = text.substr(at, Redactor::kShortest);
-        if (!pieces_.contains(window)) {
+        if (!pieces->contains(window)) {
             continue;
         }
         if (!places.empty() && at < places.back().second) {

@@ -1,6 +1,7 @@
 // Known secrets, found and replaced in text that is about to be shown.
 #pragma once
 
+#include "core/published.hpp"
 #include "core/secret.hpp"
 
 #include <array>
@@ -56,6 +57,9 @@ class PieceRedactor {
   public:
     explicit PieceRedactor(const std::vector<core::Secret>& secrets);
 
+    // Secrets beside those that it knows.
+    void add(const std::vector<core::Secret>& secrets);
+
     // As Redactor::apply().
     std::string_view apply(std::string_view text, std::string& scratch) const;
 
@@ -64,7 +68,8 @@ class PieceRedactor {
     static Unescaped unescape(std::string_view text);
     std::vector<std::pair<std::size_t, std::size_t>> find(std::string_view text) const;
 
-    std::unordered_set<std::string> pieces_;  // every kShortest bytes that stand together
+    using Pieces = std::unordered_set<std::string>;  // every kShortest bytes that stand together
+    core::Published<Pieces> pieces_;
 };
 
 }  // namespace weir::telemetry

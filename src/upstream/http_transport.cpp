@@ -62,26 +62,22 @@ class Hook {
 
 }  // namespace
 
-// What is known of one upstream, and its connections.
+// One destination and the connections to it.
 struct HttpTransport::Peer {
-    Peer(const config::Upstream& upstream, core::Duration connect_time, std::size_t most_idle)
-        : url(upstream.url), tls(upstream.tls), connect(connect_time), idle(most_idle) {}
+    Peer(std::shared_ptr<const Destination> where, std::size_t most_idle)
+        : destination(std::move(where)), idle(most_idle) {}
 
-    config::Url url;
-    config::UpstreamTls tls;
-    core::Duration connect;
-    RequestHead request_head;
-    std::shared_ptr<TlsContext> trust;  // null: plain HTTP
+    const std::shared_ptr<const Destination> destination;
     TlsTicket ticket;
     IdleConnections idle;
 };
 
 class HttpTransport::Rest final : public ReplyRest {
   public:
-    Rest(HttpTransport& transport, Peer& peer, std::unique_ptr<HttpConnection> connection,
-         ReplyBody body, core::Duration idle)
+    Rest(HttpTransport& transport, std::shared_ptr<Peer> peer,
+         std::unique_ptr<HttpConnection> connection, ReplyBody body, core::Duration idle)
         : transport_(transport),
-          peer_(peer),
+          peer_(std::move(peer)),
           connection_(std::move(connection)),
           body_(std::move(body)),
           idle_(idle) {}
@@ -97,7 +93,7 @@ class HttpTransport::Rest final : public ReplyRest {
     Chunk end();
 
     HttpTransport& transport_;
-    Peer& peer_;
+    const std::shared_ptr<Peer> peer_;
     std::unique_ptr<HttpConnection> connection_;  // null: the body has ended, or failed
     ReplyBody body_;
     core::Duration idle_;  // for the connection, after the end; zero: not to be used again
@@ -136,70 +132,72 @@ runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
 
 Chunk HttpTransport::Rest::end() {
     if (connection_) {
-        transport_.release(peer_, std::move(connection_),
+        transport_.release(*peer_, std::move(connection_),
                            body_.has_surplus() ? core::Duration{} : idle_);
     }
     return Chunk::end;
 }
 
-HttpTransport::HttpTransport(runtime::Worker& worker, TransportSettings settings)
+HttpTransport::HttpTransport(runtime::Worker& worker, const DestinationTable& table,
+                             TransportSettings settings)
     : worker_(worker),
       settings_(std::move(settings)),
-      resolver_(worker, settings_.lookup, settings_.addresses) {}
+      resolver_(worker, settings_.lookup, settings_.addresses),
+      table_(table.map()) {}
 
 HttpTransport::~HttpTransport() = default;
 
 core::Result<std::unique_ptr<HttpTransport>> HttpTransport::create(
     runtime::Worker& worker, const std::vector<config::Chain>& chains, TransportSettings settings) {
-    std::unique_ptr<HttpTransport> made(new HttpTransport(worker, std::move(settings)));
-    std::map<std::string, std::shared_ptr<TlsContext>> contexts;  // by CA file
-    std::string problems;
-    const auto report = [&](const std::string& key, const core::Error& error) {
-        problems += (problems.empty() ? "" : "\n") + key + ": " + error.message;
-    };
-    for (std::size_t c = 0; c < chains.size(); ++c) {
-        std::vector<std::unique_ptr<Peer>>& peers = made->peers_.emplace_back();
-        for (std::size_t u = 0; u < chains[c].upstreams.size(); ++u) {
-            const config::Upstream& upstream = chains[c].upstreams[u];
-            const std::string key =
-                "chains[" + std::to_string(c) + "].upstreams[" + std::to_string(u) + "]";
-            Peer& peer = *peers.emplace_back(std::make_unique<Peer>(
-                upstream, chains[c].timeouts.connect, made->settings_.most_idle));
-            core::Result<RequestHead> head = make_request_head(upstream);
-            if (head) {
-                peer.request_head = std::move(*head);
-            } else {
-                report(key + ".headers", head.error());
-            }
-            if (!upstream.url.tls) {
-                continue;
-            }
-            std::shared_ptr<TlsContext>& context = contexts[upstream.tls.ca_file];
-            if (!context) {
-                core::Result<std::shared_ptr<TlsContext>> created =
-                    TlsContext::create(upstream.tls.ca_file);
-                if (created) {
-                    context = std::move(*created);
-                } else {
-                    report(key + ".tls.ca_file", created.error());
-                }
-            }
-            peer.trust = context;
+    core::Result<std::vector<Destinations>> destinations = make_destinations(chains);
+    if (!destinations) {
+        return destinations.error();
+    }
+    auto table = std::make_unique<DestinationTable>();
+    for (std::size_t chain = 0; chain < destinations->size(); ++chain) {
+        table->put(chain, std::move((*destinations)[chain]));
+    }
+    auto made = std::make_unique<HttpTransport>(worker, *table, std::move(settings));
+    made->own_table_ = std::move(table);
+    return made;
+}
+
+// As the table says now. Peers that it does not name any more go when their last attempt ends.
+const HttpTransport::Peers& HttpTransport::peers() {
+    const std::shared_ptr<const DestinationTable::Map>& now = table_.get();
+    if (now == seen_) {
+        return peers_;
+    }
+    std::map<const Destination*, std::shared_ptr<Peer>> known;
+    for (const auto& [chain, peers] : peers_) {
+        for (const std::shared_ptr<Peer>& peer : peers) {
+            known.emplace(peer->destination.get(), peer);
         }
     }
-    if (!problems.empty()) {
-        return core::Error{problems};
+    Peers next;
+    for (const auto& [chain, destinations] : *now) {
+        std::vector<std::shared_ptr<Peer>>& peers = next[chain];
+        for (const std::shared_ptr<const Destination>& destination : destinations) {
+            std::shared_ptr<Peer>& peer = known[destination.get()];
+            if (!peer) {
+                peer = std::make_shared<Peer>(destination, settings_.most_idle);
+            }
+            peers.push_back(peer);
+        }
     }
-    return made;
+    peers_ = std::move(next);
+    seen_ = now;
+    return peers_;
 }
 
 // Opens a connection to one of the upstream's addresses, each in its share of the time.
 runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection,
                                           core::TimePoint deadline) {
-    const core::TimePoint limit = std::min(deadline, worker_.clock.now() + peer.connect);
+    const Destination& to = *peer.destination;
+    const core::TimePoint limit = std::min(deadline, worker_.clock.now() + to.connect);
     connection.arm(limit);
     core::Result<Addresses> addresses =
-        co_await resolver_.resolve(peer.url.host, connection.interrupt());
+        co_await resolver_.resolve(to.url.host, connection.interrupt());
     std::string problem = addresses ? std::string() : addresses.error().message;
     std::size_t left = addresses ? addresses->size() : 0;
     for (; left != 0; --left) {
@@ -210,10 +208,10 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
         connection.restart();
         connection.arm(now + (limit - now) / static_cast<long>(left));
         const std::string& address = (*addresses)[addresses->size() - left];
-        bool open = co_await connection.connect(address, peer.url.port);
-        if (open && peer.trust) {
+        bool open = co_await connection.connect(address, to.url.port);
+        if (open && to.trust) {
             std::unique_ptr<TlsSession> session =
-                TlsSession::create(*peer.trust, peer.url.host, peer.tls, peer.ticket);
+                make_session(*to.trust, to.url.host, to.tls, peer.ticket);
             open = co_await connection.handshake(std::move(session));
         }
         if (open && connection.stopped() == HttpConnection::Stop::none) {
@@ -226,7 +224,7 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
         co_return stopped_failure(connection);
     }
     if (addresses) {
-        resolver_.distrust(peer.url.host);
+        resolver_.distrust(to.url.host);
     }
     const core::TimePoint now = worker_.clock.now();
     if (connection.stopped() == HttpConnection::Stop::deadline || now >= limit) {
@@ -246,10 +244,10 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
     if (failed) {
         co_return std::move(*failed);
     }
-    Peer& peer = *peers_[attempt.chain][attempt.upstream];
+    const std::shared_ptr<Peer> peer = peers().at(attempt.chain).at(attempt.upstream);
     std::unique_ptr<HttpConnection> connection;
     if (attempt.connection == Connection::pooled) {
-        connection = peer.idle.take(now);
+        connection = peer->idle.take(now);
     }
     const bool reused = connection != nullptr;
     if (!reused) {
@@ -259,14 +257,14 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
     if (reused) {
         connection->arm(attempt.deadline);
     } else {
-        failed = co_await dial(peer, *connection, attempt.deadline);
+        failed = co_await dial(*peer, *connection, attempt.deadline);
         if (failed) {
             co_return std::move(*failed);
         }
     }
     // Apart from this frame: together they were too large for the allocator's quick paths.
-    const auto exchange =
-        std::make_unique<Exchange>(worker_, *connection, peer.request_head.bytes, attempt);
+    const auto exchange = std::make_unique<Exchange>(
+        worker_, *connection, peer->destination->request_head.bytes, attempt);
     Exchange::Step step = exchange->advance();
     while (step == Exchange::Step::wait_readable || step == Exchange::Step::wait_ready) {
         if (step == Exchange::Step::wait_readable) {
@@ -288,7 +286,8 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
 }
 
 // Turns an exchange that went well into the caller's reply.
-TransportResult HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
+TransportResult HttpTransport::finish(const std::shared_ptr<Peer>& peer,
+                                      std::unique_ptr<HttpConnection> connection,
                                       Exchange& exchange) {
     ReplyHead& head = exchange.head();
     core::Duration idle{};
@@ -298,7 +297,7 @@ TransportResult HttpTransport::finish(Peer& peer, std::unique_ptr<HttpConnection
     }
     TransportReply reply{std::move(head.http), std::move(exchange.received()), nullptr};
     if (exchange.ended()) {
-        release(peer, std::move(connection),
+        release(*peer, std::move(connection),
                 exchange.body().has_surplus() ? core::Duration{} : idle);
     } else {
         reply.rest = std::make_unique<Rest>(*this, peer, std::move(connection),
@@ -316,19 +315,19 @@ void HttpTransport::release(Peer& peer, std::unique_ptr<HttpConnection> connecti
 }
 
 void HttpTransport::close_idle() {
-    for (const auto& peers : peers_) {
-        for (const std::unique_ptr<Peer>& peer : peers) {
+    for (const auto& [chain, of_chain] : peers()) {
+        for (const std::shared_ptr<Peer>& peer : of_chain) {
             peer->idle.close_all();
         }
     }
 }
 
 void HttpTransport::drop_idle(std::size_t chain, routing::UpstreamIndex upstream) {
-    peers_[chain][upstream]->idle.close_all();
+    peers().at(chain).at(upstream)->idle.close_all();
 }
 
-std::size_t HttpTransport::idle_count(std::size_t chain, routing::UpstreamIndex upstream) const {
-    return peers_[chain][upstream]->idle.size();
+std::size_t HttpTransport::idle_count(std::size_t chain, routing::UpstreamIndex upstream) {
+    return peers().at(chain).at(upstream)->idle.size();
 }
 
 }  // namespace weir::upstream

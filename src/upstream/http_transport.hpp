@@ -5,10 +5,12 @@
 #include "core/result.hpp"
 #include "core/time.hpp"
 #include "runtime/worker.hpp"
+#include "upstream/destinations.hpp"
 #include "upstream/resolver.hpp"
 #include "upstream/transport.hpp"
 
 #include <cstddef>
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -35,8 +37,10 @@ struct TransportSettings {
 // is already on its way.
 class HttpTransport final : public Transport {
   public:
-    // Every problem (a CA file that cannot be read, a header that cannot be sent) in one error,
-    // with the keys' paths.
+    // To where the table says, which must outlive it.
+    HttpTransport(runtime::Worker& worker, const DestinationTable& table,
+                  TransportSettings settings = {});
+    // With a table of its own; an error is make_destinations()'s.
     static core::Result<std::unique_ptr<HttpTransport>> create(
         runtime::Worker& worker, const std::vector<config::Chain>& chains,
         TransportSettings settings = {});
@@ -46,24 +50,29 @@ class HttpTransport final : public Transport {
 
     void close_idle();
     void drop_idle(std::size_t chain, routing::UpstreamIndex upstream);
-    std::size_t idle_count(std::size_t chain, routing::UpstreamIndex upstream) const;
+    std::size_t idle_count(std::size_t chain, routing::UpstreamIndex upstream);
 
   private:
     struct Peer;
     class Rest;
 
-    HttpTransport(runtime::Worker& worker, TransportSettings settings);
+    using Peers = std::map<std::size_t, std::vector<std::shared_ptr<Peer>>>;
+
+    const Peers& peers();
     runtime::Task<std::optional<routing::TransportFailure>> dial(Peer& peer,
                                                                  HttpConnection& connection,
                                                                  core::TimePoint deadline);
-    TransportResult finish(Peer& peer, std::unique_ptr<HttpConnection> connection,
-                           Exchange& exchange);
+    TransportResult finish(const std::shared_ptr<Peer>& peer,
+                           std::unique_ptr<HttpConnection> connection, Exchange& exchange);
     void release(Peer& peer, std::unique_ptr<HttpConnection> connection, core::Duration idle);
 
     runtime::Worker& worker_;
     TransportSettings settings_;
     Resolver resolver_;
-    std::vector<std::vector<std::unique_ptr<Peer>>> peers_;  // by chain and upstream
+    std::unique_ptr<const DestinationTable> own_table_;
+    core::Published<DestinationTable::Map>::Reader table_;
+    std::shared_ptr<const DestinationTable::Map> seen_;
+    Peers peers_;  // as the table was seen, by chain and upstream; attempts may hold others
 };
 
 }  // namespace weir::upstream

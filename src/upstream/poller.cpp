@@ -71,7 +71,7 @@ struct Poller::Shared {
     TimePoint next_look(const Watch& watch, TimePoint due, TimePoint now) const;
     TimePoint head_due(const Watch& watch, TimePoint now) const;
     TimePoint tag_due(const Watch& watch, chain::Tag tag, TimePoint now) const;
-    void wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream);
+    void wake(const Pool& pool, std::optional<routing::UpstreamIndex> upstream);
 
     runtime::Worker& worker;
     Transport& transport;
@@ -181,10 +181,10 @@ TimePoint Poller::Shared::next_look(const Watch& watch, TimePoint due, TimePoint
 }
 
 // From any thread, under a lock of the pool's: only posts.
-void Poller::Shared::wake(std::size_t chain, std::optional<routing::UpstreamIndex> upstream) {
-    boost::asio::post(worker.io, [this, chain, upstream] {
+void Poller::Shared::wake(const Pool& pool, std::optional<routing::UpstreamIndex> upstream) {
+    boost::asio::post(worker.io, [this, &pool, upstream] {
         for (Watch& watch : watches) {
-            if (watch.target.chain != chain || (upstream && *upstream != watch.target.upstream)) {
+            if (&watch.pool != &pool || (upstream && *upstream != watch.target.upstream)) {
                 continue;
             }
             watch.urgent = watch.urgent || upstream.has_value();
@@ -370,14 +370,14 @@ runtime::Task<> Poller::tick_pool(Shared& shared, std::size_t chain) {
 }
 
 Poller::Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*> pools,
-               const routing::ProviderBook& providers, PollPace pace)
+               const routing::ProviderBook& providers, PollPace pace, std::size_t first_chain)
     : shared_(std::make_unique<Shared>(worker, transport, std::move(pools), pace)) {
     for (std::size_t chain = 0; chain < shared_->pools.size(); ++chain) {
         Pool& pool = *shared_->pools[chain];
         shared_->ticks.emplace_back(worker.io);
         const config::Chain& config = pool.chain();
         for (routing::UpstreamIndex i = 0; i < config.upstreams.size(); ++i) {
-            const ProbeTarget target = {chain,
+            const ProbeTarget target = {first_chain + chain,
                                         i,
                                         config.timeouts.attempt,
                                         std::max(config.reply_buffer, kSmallestBound),
@@ -394,8 +394,8 @@ void Poller::start() {
     Shared& shared = *shared_;
     for (std::size_t chain = 0; chain < shared.pools.size(); ++chain) {
         shared.pools[chain]->on_wake(
-            [&shared, chain](std::optional<routing::UpstreamIndex> upstream) {
-                shared.wake(chain, upstream);
+            [&shared, pool = shared.pools[chain]](std::optional<routing::UpstreamIndex> upstream) {
+                shared.wake(*pool, upstream);
             });
         shared.tasks.spawn(tick_pool(shared, chain));
     }

@@ -35,9 +35,10 @@ struct PollPace {
 // Lives on one worker, for all chains. Its pools must outlive it; join it with stop().
 class Poller {
   public:
-    // `pools` in the order of the configuration's chains. `providers` must outlive it.
+    // The transport knows the chains of the pools by numbers from `first_chain` on. `providers`
+    // must outlive it.
     Poller(runtime::Worker& worker, Transport& transport, std::vector<Pool*> pools,
-           const routing::ProviderBook& providers, PollPace pace = {});
+           const routing::ProviderBook& providers, PollPace pace = {}, std::size_t first_chain = 0);
     ~Poller();
     Poller(const Poller&) = delete;
     Poller& operator=(const Poller&) = delete;

@@ -47,8 +47,14 @@ Pool::Pool(const config::Chain& chain, core::TimePoint now)
 
 Pool::Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers)
     : Pool(chain, now) {
-    impl_->apply_profiles(providers);
+    for (Impl::Member& member : impl_->members) {
+        impl_->apply_profile(member, providers, Impl::Limits::learn_anew);
+    }
 }
+
+Pool::Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers,
+           const Succession& succession)
+    : impl_(std::make_unique<Impl>(*this, chain, now, providers, succession)) {}
 
 Pool::~Pool() = default;
 
@@ -241,7 +247,7 @@ core::TimePoint Pool::last_client_call() const {
     return time_of(impl_->last_client_call.load(std::memory_order_relaxed));
 }
 
-RecentTraffic& Pool::traffic() { return impl_->traffic; }
+RecentTraffic& Pool::traffic() { return impl_->line->traffic; }
 
 std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
     const std::lock_guard lock(impl_->mutex);

@@ -110,6 +110,7 @@ struct Turn {
     routing::Tried among;  // upstreams, any of which will do
     const routing::MethodTraits* traits = nullptr;
     std::string_view method = {};
+    std::uint64_t share = 0;  // whose: clients take turns with each other
 
     CallKind kind() const { return {*traits, method}; }
 };
@@ -137,6 +138,10 @@ class Waiter {
 
     const Turn wants;
     core::TimePoint until{};  // it leaves the queue then; the pool's
+
+  private:
+    friend class Pool;
+    std::uint64_t tag_ = 0;  // where it stands in the queue
 };
 
 // A row of the status page.
@@ -175,6 +180,18 @@ class Pool {
     // Calls cost what the upstream's profile says, or without profiles the methods' own weights.
     Pool(const config::Chain& chain, core::TimePoint now);
     Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers);
+
+    // The successor of a pool of the same chain. Upstreams that were there (`places`: each one's
+    // place in `before`) go on as they are, for both pools: health, budgets, calls in flight are
+    // the same ones, as far as the configuration of these has not changed. What is known of the
+    // chain is taken over. `before` serves the requests that began with it, and may be polled no
+    // more.
+    struct Succession {
+        const Pool& before;
+        std::span<const std::optional<routing::UpstreamIndex>> places;
+    };
+    Pool(const config::Chain& chain, core::TimePoint now, const routing::ProviderBook& providers,
+         const Succession& succession);
     ~Pool();
     Pool(const Pool&) = delete;
     Pool& operator=(const Pool&) = delete;
@@ -204,8 +221,10 @@ class Pool {
     core::TimePoint charge_probe(routing::UpstreamIndex upstream,
                                  const routing::MethodTraits& traits, core::TimePoint now);
 
-    // The queue of one chain: first come, first served, for each upstream. At most kMaxWaiting
-    // calls.
+    // The queue of one chain, for each upstream: first come, first served among the calls of one
+    // share; shares take turns, so that a call waits behind one call of each other share, however
+    // many these have waiting. At most kMaxWaiting calls, and of one named share no more than leave
+    // as many places free.
     static constexpr std::size_t kMaxWaiting = 1024;
     enum class Joined : std::uint8_t { yes, too_late, full };
     // Joins unless the turn would come after `until`. The waiter is kept until its turn has come or

@@ -12,18 +12,25 @@ using routing::MethodTraits;
 using routing::Tried;
 using routing::UpstreamIndex;
 
-void Pool::Impl::apply_profiles(const routing::ProviderBook& providers) {
-    for (Member& member : members) {
-        const routing::Profile& profile = providers.get(member.config.provider);
-        member.profile = &profile;
-        for (std::size_t number = 0; number < routing::method_count(); ++number) {
-            member.costs.push_back(
-                static_cast<double>(profile.cost(routing::method_at(number).name)));
-        }
-        if (member.config.batch.max_calls == 0 && profile.batch_max() != 0) {
-            member.batch = routing::BatchLimit(profile.batch_max(), chain.batch.max_upstream_calls);
-        }
+void Pool::Impl::apply_profile(Member& member, const routing::ProviderBook& providers,
+                               Limits limits) {
+    const routing::Profile& profile = providers.get(member.config.provider);
+    member.profile = &profile;
+    for (std::size_t number = 0; number < routing::method_count(); ++number) {
+        member.costs.push_back(static_cast<double>(profile.cost(routing::method_at(number).name)));
     }
+    if (limits == Limits::learn_anew && member.config.batch.max_calls == 0 &&
+        profile.batch_max() != 0) {
+        member.batch = routing::BatchLimit(profile.batch_max(), chain.batch.max_upstream_calls);
+    }
+}
+
+void Pool::Impl::count_waiting() {
+    std::size_t all = 0;
+    for (const Impl* each : line->pools) {
+        all += each->queue.size();
+    }
+    line->waiting.store(all);
 }
 
 Charge Pool::Impl::charge_of(UpstreamIndex index, const CallKind& call) const {
@@ -110,7 +117,8 @@ void Pool::Impl::run_queue(core::TimePoint now) {
         if (const auto upstream = free_one(waiter.wants, taken, now)) {
             const std::shared_ptr<Waiter> served = std::move(*each);
             each = queue.erase(each);
-            waiting.store(queue.size());
+            served_tag = std::max(served_tag, served->tag_);
+            count_waiting();
             served->on_turn(*upstream, grant(*upstream, served->wants.kind(), now));
             continue;
         }
@@ -125,18 +133,35 @@ void Pool::Impl::run_queue(core::TimePoint now) {
     }
 }
 
-// What those that wait will cost each upstream, if each goes to the one that can take it first.
-// Long queues are dealt out in handfuls: a guess needs no more.
-std::vector<Charge> Pool::Impl::queued(core::TimePoint now) const {
+std::uint64_t Pool::Impl::next_tag(std::uint64_t share) const {
+    std::uint64_t last = served_tag;
+    for (const std::shared_ptr<Waiter>& waiter : queue) {
+        if (waiter->wants.share == share) {
+            last = std::max(last, waiter->tag_);
+        }
+    }
+    return last + 1;
+}
+
+std::size_t Pool::Impl::count_of(std::uint64_t share) const {
+    return static_cast<std::size_t>(
+        std::count_if(queue.begin(), queue.end(),
+                      [share](const auto& each) { return each->wants.share == share; }));
+}
+
+// What those that wait with a tag up to this one will cost each upstream, if each goes to the one
+// that can take it first. Long queues are dealt out in handfuls: a guess needs no more.
+std::vector<Charge> Pool::Impl::queued(std::uint64_t tag, core::TimePoint now) const {
     constexpr std::size_t kHandfuls = 32;
     const std::size_t most = queue.size() / kHandfuls + 1;
     std::vector<Charge> ahead(members.size(), Charge{.calls = 0, .units = 0});
-    for (auto waiter = queue.begin(); waiter != queue.end();) {
+    const auto last = std::find_if(queue.begin(), queue.end(),
+                                   [tag](const auto& each) { return each->tag_ > tag; });
+    for (auto waiter = queue.begin(); waiter != last;) {
         const Tried among = (*waiter)->wants.among;
         std::vector<Charge> with = ahead;
         for (std::size_t taken = 0;
-             taken < most && waiter != queue.end() && (*waiter)->wants.among == among;
-             ++taken, ++waiter) {
+             taken < most && waiter != last && (*waiter)->wants.among == among; ++taken, ++waiter) {
             for (UpstreamIndex i = 0; i < members.size(); ++i) {
                 if (among.test(i)) {
                     const Charge cost = charge_of(i, (*waiter)->wants.kind());
@@ -169,7 +194,8 @@ Outlook Pool::Impl::outlook(const Turn& turn, core::TimePoint now) const {
     Outlook best{.ready_at = core::TimePoint::max(),
                  .capacity_at = core::TimePoint::max(),
                  .obstacle = Obstacle::unfit};
-    const std::vector<Charge> ahead = queued(now);
+    const std::uint64_t tag = next_tag(turn.share);
+    const std::vector<Charge> ahead = queued(tag, now);
     core::TimePoint last_leaves = now;
     for (const std::shared_ptr<Waiter>& waiter : queue) {
         last_leaves = std::max(last_leaves, waiter->until);
@@ -240,12 +266,17 @@ Pool::Joined Pool::join(std::shared_ptr<Waiter> waiter, core::TimePoint until,
     if (outlook.obstacle == Obstacle::unfit || outlook.ready_at > until) {
         return Joined::too_late;
     }
-    if (impl_->queue.size() >= kMaxWaiting) {
+    const std::size_t room = kMaxWaiting - impl_->queue.size();
+    const std::uint64_t share = waiter->wants.share;
+    if (room == 0 || (share != 0 && impl_->count_of(share) >= room)) {
         return Joined::full;
     }
     waiter->until = until;
-    impl_->queue.push_back(std::move(waiter));
-    impl_->waiting.store(impl_->queue.size());
+    waiter->tag_ = impl_->next_tag(share);
+    const auto behind = std::find_if(impl_->queue.begin(), impl_->queue.end(),
+                                     [&](const auto& each) { return each->tag_ > waiter->tag_; });
+    impl_->queue.insert(behind, std::move(waiter));
+    impl_->count_waiting();
     impl_->run_queue(now);
     return Joined::yes;
 }
@@ -258,7 +289,7 @@ bool Pool::leave(const Waiter& waiter, core::TimePoint now) {
         return false;
     }
     impl_->queue.erase(place);
-    impl_->waiting.store(impl_->queue.size());
+    impl_->count_waiting();
     impl_->run_queue(now);
     return true;
 }
@@ -281,13 +312,15 @@ void Pool::observe_wall_clock(core::WallTime wall, core::TimePoint now) {
     }
 }
 
-// A place in flight has become free: the first of the queue looks at once.
+// A place in flight has become free: the first of each queue looks at once.
 void Pool::release(UpstreamIndex upstream) {
     impl_->members[upstream].in_flight.fetch_sub(1);
-    if (impl_->waiting.load() != 0) {
+    if (impl_->line->waiting.load() != 0) {
         const std::lock_guard lock(impl_->mutex);
-        if (!impl_->queue.empty()) {
-            impl_->queue.front()->on_first(core::TimePoint::min());
+        for (const Impl* const each : impl_->line->pools) {
+            if (!each->queue.empty()) {
+                each->queue.front()->on_first(core::TimePoint::min());
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 #include "upstream/pool_impl.hpp"
 
+#include "routing/provider_book.hpp"
 #include "routing/score.hpp"
 
 #include <algorithm>
@@ -44,13 +45,91 @@ bool hides_head(routing::Cause cause) {
 Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now)
     : pool(the_pool),
       chain(the_chain),
+      line(std::make_shared<Line>()),
+      mutex(line->mutex),
       view(rules_of(the_chain)),
       published(std::make_shared<const routing::RoutingSnapshot>()),
       last_client_call(ticks(now)) {
     for (const config::Upstream& upstream : chain.upstreams) {
-        members.emplace_back(upstream, chain);
+        members.emplace_back(upstream, std::make_shared<Record>(upstream, chain));
     }
+    const std::lock_guard lock(mutex);
+    line->pools.push_back(this);
     publish(now);
+}
+
+Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now,
+                 const routing::ProviderBook& providers, const Succession& succession)
+    : pool(the_pool),
+      chain(the_chain),
+      line(succession.before.impl_->line),
+      mutex(line->mutex),
+      view(rules_of(the_chain)),
+      published(std::make_shared<const routing::RoutingSnapshot>()),
+      last_client_call(succession.before.impl_->last_client_call.load()) {
+    const Impl& before = *succession.before.impl_;
+    const std::lock_guard lock(mutex);
+    view = chain::ChainView(rules_of(the_chain), before.view, succession.places);
+    told = before.told;
+    has_been_fit.store(before.has_been_fit.load());
+    for (UpstreamIndex i = 0; i < chain.upstreams.size(); ++i) {
+        const config::Upstream& upstream = chain.upstreams[i];
+        if (!succession.places[i]) {
+            members.emplace_back(upstream, std::make_shared<Record>(upstream, chain));
+            apply_profile(members.back(), providers, Limits::learn_anew);
+            continue;
+        }
+        succeed(before.members[*succession.places[i]], upstream, before.chain, providers);
+    }
+    line->pools.push_back(this);
+    publish(now);
+}
+
+// An upstream that was there goes on: as the very same one, or where its limits have changed as one
+// that begins with what the change leaves valid.
+void Pool::Impl::succeed(const Member& old, const config::Upstream& upstream,
+                         const config::Chain& chain_before,
+                         const routing::ProviderBook& providers) {
+    const bool same_batch =
+        upstream.batch == old.config.batch && chain.batch == chain_before.batch &&
+        old.profile != nullptr &&
+        providers.get(upstream.provider).batch_max() == old.profile->batch_max();
+    const bool same =
+        same_batch && upstream.rate == old.config.rate && upstream.history == old.config.history &&
+        chain.circuit == chain_before.circuit && chain.rate_limits == chain_before.rate_limits;
+    members.emplace_back(upstream, same ? old.record
+                                        : std::make_shared<Record>(upstream, chain, *old.record,
+                                                                   old.config, chain_before));
+    Member& member = members.back();
+    apply_profile(member, providers, same_batch ? Limits::keep : Limits::learn_anew);
+    member.shown = old.shown;
+    member.head_trouble = old.head_trouble;
+}
+
+Pool::Impl::~Impl() {
+    const std::lock_guard lock(mutex);
+    std::erase(line->pools, this);
+    count_waiting();
+}
+
+Pool::Impl::Record::Record(const config::Upstream& upstream, const config::Chain& chain,
+                           const Record& before, const config::Upstream& upstream_before,
+                           const config::Chain& chain_before)
+    : Record(upstream, chain) {
+    if (chain.circuit == chain_before.circuit && chain.rate_limits == chain_before.rate_limits) {
+        health = before.health;
+    }
+    if (upstream.rate == upstream_before.rate) {
+        budget = before.budget;
+    }
+    if (upstream.batch == upstream_before.batch && chain.batch == chain_before.batch) {
+        batch = before.batch;
+    }
+    if (upstream.history == upstream_before.history) {
+        state_reach = before.state_reach;
+    }
+    probe_units = before.probe_units;
+    drained = before.drained;
 }
 
 Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) const {

@@ -43,36 +43,74 @@ struct Pool::Impl {
         friend bool operator==(const Shown&, const Shown&) = default;
     };
 
-    struct Member {
-        Member(const config::Upstream& upstream, const config::Chain& chain)
-            : config(upstream),
-              policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
-              health(chain.circuit, chain.rate_limits),
+    // What is known of an upstream beyond one configuration.
+    struct Record {
+        Record(const config::Upstream& upstream, const config::Chain& chain)
+            : health(chain.circuit, chain.rate_limits),
               budget(upstream.rate),
               batch(upstream.batch.max_calls, chain.batch.max_upstream_calls),
               state_reach(upstream.history) {}
+        // Takes over of `before` what the change of configuration leaves valid.
+        Record(const config::Upstream& upstream, const config::Chain& chain, const Record& before,
+               const config::Upstream& upstream_before, const config::Chain& chain_before);
 
-        const config::Upstream& config;
-        const std::shared_ptr<const routing::MethodPolicy> policy;
         routing::UpstreamHealth health;
         routing::Budget budget;
         routing::BatchLimit batch;
         routing::StateReach state_reach;
+        std::uint64_t probe_units = 0;
+        bool drained = false;
+        std::atomic<std::size_t> in_flight = 0;  // read without the lock
+    };
+
+    struct Member {
+        Member(const config::Upstream& upstream, std::shared_ptr<Record> kept)
+            : config(upstream),
+              policy(std::make_shared<const routing::MethodPolicy>(upstream.methods)),
+              record(std::move(kept)),
+              health(record->health),
+              budget(record->budget),
+              batch(record->batch),
+              state_reach(record->state_reach),
+              probe_units(record->probe_units),
+              drained(record->drained),
+              in_flight(record->in_flight) {}
+
+        const config::Upstream& config;
+        const std::shared_ptr<const routing::MethodPolicy> policy;
+        const std::shared_ptr<Record> record;
+        routing::UpstreamHealth& health;
+        routing::Budget& budget;
+        routing::BatchLimit& batch;
+        routing::StateReach& state_reach;
+        std::uint64_t& probe_units;
+        bool& drained;
         Shown shown;
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
-        std::uint64_t probe_units = 0;
-        bool drained = false;
         routing::Cause head_trouble =
             routing::Cause::answered;  // of the probes since its last head
 
         // Read without the lock.
-        std::atomic<std::size_t> in_flight = 0;
+        std::atomic<std::size_t>& in_flight;
         std::atomic<std::size_t> limit = 0;  // 0: may not serve
         std::atomic<std::int64_t> rests_until = 0;
     };
 
+    // What a pool shares with those that came before and after it.
+    struct Line {
+        std::mutex mutex;
+        std::vector<Impl*> pools;              // that live
+        std::atomic<std::size_t> waiting = 0;  // calls in their queues, for those without the lock
+        RecentTraffic traffic;                 // has a lock of its own
+    };
+
     Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now);
+    Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now,
+         const routing::ProviderBook& providers, const Succession& succession);
+    ~Impl();
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
 
     // All below under the lock, unless it says otherwise.
     Shown judge(routing::UpstreamIndex index, core::TimePoint now) const;
@@ -88,7 +126,11 @@ struct Pool::Impl {
     void apply(routing::Doubt doubt, routing::UpstreamIndex index);
     bool forgive_alike(const AttemptReport& report);
 
-    void apply_profiles(const routing::ProviderBook& providers);
+    enum class Limits : std::uint8_t { learn_anew, keep };
+    void apply_profile(Member& member, const routing::ProviderBook& providers, Limits limits);
+    void succeed(const Member& old, const config::Upstream& upstream,
+                 const config::Chain& chain_before, const routing::ProviderBook& providers);
+    void count_waiting();
     // The only place that says what a call costs at an upstream.
     routing::Charge charge_of(routing::UpstreamIndex index, const CallKind& call) const;
     core::TimePoint rest_of(const Member& member) const;
@@ -96,7 +138,9 @@ struct Pool::Impl {
                          core::TimePoint now) const;
     Permit grant(routing::UpstreamIndex index, const CallKind& call, core::TimePoint now);
     bool is_waited_for(routing::UpstreamIndex index) const;
-    std::vector<routing::Charge> queued(core::TimePoint now) const;
+    std::vector<routing::Charge> queued(std::uint64_t tag, core::TimePoint now) const;
+    std::uint64_t next_tag(std::uint64_t share) const;
+    std::size_t count_of(std::uint64_t share) const;
     Outlook outlook(const Turn& turn, core::TimePoint now) const;
     std::optional<routing::UpstreamIndex> free_one(const Turn& turn, const routing::Tried& taken,
                                                    core::TimePoint now) const;
@@ -110,7 +154,8 @@ struct Pool::Impl {
 
     Pool& pool;
     const config::Chain chain;
-    mutable std::mutex mutex;
+    const std::shared_ptr<Line> line;
+    std::mutex& mutex;
     std::deque<Member> members;
     chain::ChainView view;
     FailureLog failures;
@@ -119,10 +164,10 @@ struct Pool::Impl {
     core::TimePoint next_scores{};
     core::Published<routing::RoutingSnapshot> published;
 
-    RecentTraffic traffic;
-
+    // In the order of tags (self-clocked fair queueing, Golestani 1994): a call's tag is one more
+    // than that of its share's last call, or than that of the call served last.
     std::list<std::shared_ptr<Waiter>> queue;
-    std::atomic<std::size_t> waiting = 0;  // its length, for those without the lock
+    std::uint64_t served_tag = 0;
 
     std::mutex wake_mutex;
     Wake wake;

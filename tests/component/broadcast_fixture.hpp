@@ -56,11 +56,15 @@ inline Reaction html(int status) {
     return reaction;
 }
 
+inline config::Config quick_config(std::size_t upstreams) {
+    config::Config config = make_config(upstreams);
+    config.chains[0].writes.reconcile_timeout = 400ms;
+    config.chains[0].timeouts.request = 900ms;
+    return config;
+}
+
 struct Quick : Fixture {
-    explicit Quick(std::size_t upstreams) : Fixture(upstreams) {
-        config.chains[0].writes.reconcile_timeout = 400ms;
-        config.chains[0].timeouts.request = 900ms;
-    }
+    explicit Quick(std::size_t upstreams) : Fixture(quick_config(upstreams)) {}
 };
 
 }  // namespace weir::test

@@ -147,6 +147,7 @@ TEST_CASE("it is looked for until the very end of its time") {
     Quick f(1);
     f.config.chains[0].timeouts.request = 5s;
     f.config.chains[0].writes.reconcile_timeout = 1s;
+    f.reconfigure();
     const core::TimePoint start = f.clock.now();
     f.transport.on(0, [&](const Sent& message) {
         // The pauses alone would look for the last time after 700 ms.
@@ -163,6 +164,7 @@ TEST_CASE("an upstream that hangs does not keep the others from being looked at"
     f.config.chains[0].timeouts.request = 5s;
     f.config.chains[0].timeouts.attempt = 3s;
     f.config.chains[0].writes.reconcile_timeout = 1s;
+    f.reconfigure();
     Reaction hangs;
     hangs.hangs = true;
     const core::TimePoint start = f.clock.now();

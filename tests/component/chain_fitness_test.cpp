@@ -235,16 +235,11 @@ TEST_CASE("what a lone early head told a client does not bind when others have s
     config::Config config = pool_of(2);
     Chain f(config, {100, 100});
     // A daemon that has just started: only the liar has answered so far.
-    f.pools[0] = nullptr;
-    f.contexts.clear();
-    auto pool = std::make_unique<upstream::Pool>(f.config.chains[0], f.clock.now());
+    auto pool = std::make_shared<upstream::Pool>(f.config.chains[0], f.clock.now());
     f.heads = {900'100, 100};
     pool->observe_chain_id(0, 1, f.clock.now());
     f.pools[0] = std::move(pool);
-    f.contexts.push_back(
-        std::make_unique<proxy::ChainContext>(0, f.config.chains[0], *f.pools[0], f.providers));
-    f.handler =
-        std::make_unique<proxy::Handler>(f.config, f.services, f.contexts, f.filters, f.records);
+    f.serve();
     f.poll(0, f.clock.now());
     CHECK(f.block_number() == 900'100);
     f.pools[0]->observe_chain_id(1, 1, f.clock.now());

@@ -1,10 +1,9 @@
 // A request handler over scripted upstreams, on an event loop of its own.
 #pragma once
 
-#include "proxy/account.hpp"
 #include "proxy/handler.hpp"
-#include "routing/methods.hpp"
 #include "support/catch.hpp"
+#include "support/metrics.hpp"
 #include "support/recording_sink.hpp"
 #include "support/scripted_transport.hpp"
 
@@ -13,6 +12,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -40,25 +40,6 @@ inline config::Config make_config(std::size_t upstreams) {
     return config;
 }
 
-inline telemetry::MetricsLayout make_layout(const config::Config& config) {
-    telemetry::MetricsLayout layout;
-    for (const config::Chain& chain : config.chains) {
-        telemetry::MetricsLayout::Chain& own = layout.chains.emplace_back();
-        own.name = chain.name;
-        for (const config::Upstream& upstream : chain.upstreams) {
-            own.upstreams.push_back(upstream.name);
-        }
-    }
-    for (std::size_t i = 0; i < routing::method_count(); ++i) {
-        layout.methods.emplace_back(i == 0 ? "other" : routing::method_at(i).name);
-    }
-    for (std::size_t i = 0; i < routing::kCauses; ++i) {
-        layout.causes.emplace_back(routing::to_string(static_cast<routing::Cause>(i)));
-    }
-    layout.outcomes = proxy::outcome_names();
-    return layout;
-}
-
 inline runtime::Task<> run_one(proxy::Handler& handler, proxy::ClientRequest request,
                                RecordingSink& sink, std::size_t& done) {
     co_await handler.handle(request, sink);
@@ -82,7 +63,7 @@ struct Fixture {
     explicit Fixture(config::Config settings) : config(std::move(settings)) {
         const std::size_t upstreams = config.chains[0].upstreams.size();
         const core::TimePoint now = clock.now();
-        auto pool = std::make_unique<upstream::Pool>(config.chains[0], now);
+        auto pool = std::make_shared<upstream::Pool>(config.chains[0], now);
         for (std::size_t i = 0; i < upstreams; ++i) {
             transport.on(i, result("\"from " + std::to_string(i) + '"'));
             pool->observe_chain_id(i, 1, now);
@@ -90,9 +71,29 @@ struct Fixture {
                 i, {.latest = {100, "0xaa"}, .parent_hash = "0xbb", .timestamp = 0, .at = now});
         }
         pools.push_back(std::move(pool));
-        contexts.push_back(
-            std::make_unique<proxy::ChainContext>(0, config.chains[0], *pools[0], providers));
-        handler = std::make_unique<proxy::Handler>(config, services, contexts, filters, records);
+        serve();
+    }
+
+    // The first pool, as the configuration says.
+    void serve() {
+        const auto context =
+            context_of(pools[0], providers, metrics.bind(names_of(config.chains[0])));
+        serving.publish(std::make_shared<proxy::Serving>(config, std::vector{context},
+                                                         clients.clients_of(config, metrics)));
+        handler = std::make_unique<proxy::Handler>(serving, services, filters, records);
+    }
+
+    // Takes up a change of the configuration, as a reload does.
+    void reconfigure() {
+        std::vector<std::optional<routing::UpstreamIndex>> places;
+        for (std::size_t i = 0; i < config.chains[0].upstreams.size(); ++i) {
+            places.emplace_back(i);
+        }
+        retired.push_back(pools[0]);
+        pools[0] = std::make_shared<upstream::Pool>(
+            config.chains[0], clock.now(), *providers,
+            upstream::Pool::Succession{.before = *retired.back(), .places = places});
+        serve();
     }
 
     RecordingSink ask(const std::string& body) { return ask_all({body}).front(); }
@@ -103,7 +104,7 @@ struct Fixture {
         std::vector<proxy::ClientRequest> requests(bodies.size());
         std::size_t done = 0;
         for (std::size_t i = 0; i < bodies.size(); ++i) {
-            requests[i] = {.route = {0},
+            requests[i] = {.route = *handler->route({.path = "/", .authorization = token}),
                            .body = bodies[i],
                            .request_id = "r1",
                            .peer = "127.0.0.1",
@@ -135,13 +136,17 @@ struct Fixture {
     runtime::Worker worker{0, clock, random, budget};
     ScriptedTransport transport{worker};
     telemetry::Log log{{.level = config::LogLevel::off, .format = config::LogFormat::json}, {}};
-    telemetry::Metrics metrics{make_layout(config)};
+    telemetry::Metrics metrics{metrics_layout()};
     telemetry::PieceRedactor secrets{{}};
-    routing::ProviderBook providers{config::built_in_providers()};
+    std::shared_ptr<const routing::ProviderBook> providers =
+        std::make_shared<routing::ProviderBook>(config::built_in_providers());
     proxy::Observations observations;
     proxy::Services services{worker, transport, log, metrics, secrets, observations};
-    std::vector<std::unique_ptr<upstream::Pool>> pools;
-    std::vector<std::unique_ptr<proxy::ChainContext>> contexts;
+    std::vector<std::shared_ptr<upstream::Pool>> retired;
+    std::vector<std::shared_ptr<upstream::Pool>> pools;
+    proxy::ClientStates clients;
+    core::Published<proxy::Serving> serving{nullptr};
+    std::string token;  // an Authorization header's value
     proxy::FilterTable filters;
     proxy::TransactionRecords records;
     std::unique_ptr<proxy::Handler> handler;

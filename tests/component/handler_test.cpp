@@ -375,6 +375,7 @@ TEST_CASE("a hostile client cannot turn an upstream away from the others") {
         return message.body.find("poison") != std::string::npos ? hangs : result("\"0x1\"");
     });
     f.config.chains[0].timeouts.request = 100ms;
+    f.reconfigure();
     for (int i = 0; i < 10; ++i) {
         f.ask(call("1", "eth_call", R"(["poison"])"));
     }

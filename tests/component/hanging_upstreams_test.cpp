@@ -94,8 +94,9 @@ TEST_CASE("a hedge is a further attempt: none is sent when the retry budget is s
     f.transport.on(0, slow);
     f.transport.on(1, slow);
     CHECK(f.ask(balance(1)).head.attempts == 2);
-    while (f.contexts[0]->retries.has_one(f.clock.now())) {
-        f.contexts[0]->retries.take(f.clock.now());
+    proxy::SharedRetryBudget& retries = f.serving.get()->chains[0]->retries;
+    while (retries.has_one(f.clock.now())) {
+        retries.take(f.clock.now());
     }
     const RecordingSink sink = f.ask(balance(2));
     CHECK(sink.head.attempts == 1);

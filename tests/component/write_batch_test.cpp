@@ -68,6 +68,7 @@ TEST_CASE("writes of a batch stay with the upstream that got the first, whatever
     for (const Case& c : cases) {
         Fixture f(2);
         f.config.chains[0].rate_limits.max_wait = 0ms;
+        f.reconfigure();
         f.transport.on(0, at_first(c.first));
         const RecordingSink sink = f.ask(three_writes());
         INFO(sink.body);
@@ -105,6 +106,7 @@ TEST_CASE("an upstream that refuses the credentials gets no more of the batch, n
 TEST_CASE("a batch wholly of throttled writes is the one 429") {
     Fixture f(2);
     f.config.chains[0].rate_limits.max_wait = 0ms;
+    f.reconfigure();
     f.transport.on(0, limited());
     const RecordingSink sink = f.ask(three_writes());
     CHECK(sink.head.status == 429);

@@ -132,3 +132,72 @@ TEST_CASE("a URL given as a flag is not left in the process list", "[daemon]") {
     CHECK(daemon.process().wait_for_exit().has_value());
     CHECK(leaks_in(daemon.process().all_output()) == "");
 }
+
+TEST_CASE("tokens stay in the configuration, and so do those that a reload brings", "[daemon]") {
+    Simulators simulators;
+    Script script;
+    script.errors["eth_gasPrice"] =
+        R"({"code":-32000,"message":"client-canary/0123456789 client-canary%2F0123456789 )"
+        R"(later-canary-0123456789"})";
+    Provider& provider = simulators.add(script);
+    DaemonConfig config = DaemonConfig::with({provider.url()});
+    config.server = {"drain_delay: 0s"};
+    config.top = {"clients: [{name: team, tokens: [\"${TOKEN}\", later-canary-0123456789]}]"};
+    const std::string path = "/client-canary%2F0123456789";
+    for (const char* format : {"json", "text"}) {
+        std::string text = config.to_yaml();
+        const std::string before = "token: first-canary-0123456789";
+        text.replace(text.find("127.0.0.1:0\"}") + 12, 0, ", " + before);
+        text.replace(text.find("format: json"), 12, std::string("format: ") + format);
+        const TemporaryFile file(text);
+        Process process(weir_command({"run", "--config", file.path()}),
+                        {{"TOKEN", "client-canary/0123456789"}});
+        const auto line = process.wait_for_line(
+            [](const std::string& each) { return each.find("listening") != std::string::npos; });
+        REQUIRE(line);
+        const auto address_after = [&](const std::string& name) {
+            const auto at = line->find("127.0.0.1:", line->find(name));
+            return line->substr(at, line->find_first_of(" \"", at) - at);
+        };
+        const std::string rpc_address = address_after("rpc");
+        const std::string admin_address = address_after("admin");
+        std::string heard;
+        const auto ask = [&](const std::string& address, const std::string& target,
+                             const std::string& body, const std::string& fields) {
+            RawClient client(address);
+            const HttpResponse response =
+                body.empty() ? client.get(target, fields) : client.post(target, body, fields);
+            heard += response.head + "\n" + response.body + "\n";
+            return response.status;
+        };
+        const std::string bearer = "Authorization: Bearer client-canary/0123456789\r\n";
+        const std::string admin = "Authorization: Bearer first-canary-0123456789\r\n";
+        REQUIRE(wait_until([&] { return ask(admin_address, "/readyz", "", "") == 200; }));
+        CHECK(ask(rpc_address, path, rpc("eth_gasPrice"), "") == 200);
+        CHECK(ask(rpc_address, "/ethereum", rpc("eth_gasPrice"), bearer) == 200);
+        CHECK(ask(rpc_address, "/ethereum/wrong-canary-0123456789", rpc("eth_gasPrice"), "") ==
+              401);
+        CHECK(ask(rpc_address, "/", rpc("eth_gasPrice"),
+                  "Authorization: Bearer wrong-canary-0123456789\r\n") == 401);
+        CHECK(ask(rpc_address, path, "{", "") == 400);
+        CHECK(ask(rpc_address, path + "?key=query-canary-0123456789", rpc("eth_call"), "") != 0);
+        CHECK(ask(admin_address, "/api/status", "", "") == 401);
+        for (const char* page :
+             {"/metrics", "/status", "/api/status", "/api/clients", "/api/observations",
+              "/api/disagreements", "/api/transactions/later-canary-0123456789"}) {
+            CHECK(ask(admin_address, page, "", admin) != 0);
+        }
+        std::ofstream(file.path(), std::ios::app) << "unknown_key: ${TOKEN}\n";
+        CHECK(ask(admin_address, "/api/reload", "{}", admin) == 422);
+        std::string next = text;
+        next.replace(next.find("first-canary"), 12, "other-canary");
+        std::ofstream(file.path(), std::ios::trunc) << next;
+        CHECK(ask(admin_address, "/api/reload", "{}", admin) == 200);
+        CHECK(ask(admin_address, "/api/status", "", admin) == 401);
+        CHECK_FALSE(leaks(command_line(process.pid())));
+        process.signal(SIGTERM);
+        CHECK(process.wait_for_exit(30s).value_or(-1) == 0);
+        CHECK(leaks_in(heard) == "");
+        CHECK(leaks_in(process.all_output()) == "");
+    }
+}

@@ -2,6 +2,7 @@
 
 #include "jsonrpc/value.hpp"
 
+#include <fstream>
 #include <stdexcept>
 
 namespace weir::test {
@@ -42,6 +43,9 @@ std::string DaemonConfig::to_yaml() const {
         out += "  " + line + "\n";
     }
     out += "admin: {listen: \"127.0.0.1:0\"}\nlog: {level: debug, format: json}\n";
+    for (const std::string& line : top) {
+        out += line + "\n";
+    }
     out += "chains:\n  - name: ethereum\n    chain_id: 1\n";
     for (const std::string& line : chain) {
         out += "    " + line + "\n";
@@ -81,6 +85,12 @@ void Daemon::wait_until_listening() {
 }
 
 HttpResponse Daemon::post(std::string_view body) const { return test::post(rpc_, "/", body); }
+
+void Daemon::configure(const std::string& text) {
+    std::ofstream(config_.path(), std::ios::trunc | std::ios::binary) << text;
+}
+
+HttpResponse Daemon::reload() const { return RawClient(admin_).post("/api/reload", "{}"); }
 
 HttpResponse Daemon::admin(std::string_view path) const { return test::get(admin_, path); }
 

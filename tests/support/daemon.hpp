@@ -24,6 +24,7 @@ struct DaemonConfig {
     std::string listen = "127.0.0.1:0";
     std::vector<std::string> server;  // `max_body: 1KiB`
     std::vector<std::string> chain;   // `max_reply: 2MiB`
+    std::vector<std::string> top;     // `clients: [...]`
     unsigned threads = 2;
 
     // Upstreams named `a`, `b`, ... at these URLs.
@@ -45,6 +46,11 @@ class Daemon {
 
     HttpResponse post(std::string_view body) const;  // to /
     HttpResponse admin(std::string_view path) const;
+
+    // Writes another configuration into its file, or any text.
+    void configure(const DaemonConfig& config) { configure(config.to_yaml()); }
+    void configure(const std::string& text);
+    HttpResponse reload() const;  // POST /api/reload
 
     bool is_ready() const { return admin("/readyz").status == 200; }
     bool wait_until_ready() const;

@@ -2,9 +2,8 @@
 // one pool.
 #pragma once
 
-#include "proxy/account.hpp"
 #include "proxy/handler.hpp"
-#include "routing/methods.hpp"
+#include "support/metrics.hpp"
 #include "support/recording_sink.hpp"
 #include "support/scripted_transport.hpp"
 #include "support/wait.hpp"
@@ -18,6 +17,7 @@
 #include <chrono>
 #include <deque>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,6 +46,7 @@ class Gateway {
     // A request under way.
     struct Exchange {
         std::string body;
+        std::string token;
         std::size_t lane = 0;
         RecordingSink sink;
         core::TimePoint ended;
@@ -59,11 +60,13 @@ class Gateway {
     using Script = std::function<Reaction(const Sent&)>;
 
     explicit Gateway(config::Config settings, std::size_t threads = 1)
-        : config_(std::move(settings)), metrics_(layout()) {
+        : config_(std::move(settings)), metrics_(metrics_layout()) {
         const core::TimePoint now = clock.now();
-        pool_ = std::make_unique<upstream::Pool>(config_.chains[0], now);
-        contexts_.push_back(
-            std::make_unique<proxy::ChainContext>(0, config_.chains[0], *pool_, providers_));
+        pool_ = std::make_shared<upstream::Pool>(config_.chains[0], now);
+        const auto context =
+            context_of(pool_, providers_, metrics_.bind(names_of(config_.chains[0])));
+        serving_.publish(std::make_shared<proxy::Serving>(config_, std::vector{context},
+                                                          clients_.clients_of(config_, metrics_)));
         scripts_.resize(config_.chains[0].upstreams.size());
         for (std::size_t i = 0; i < scripts_.size(); ++i) {
             scripts_[i] = [](const Sent&) { return result("\"ok\""); };
@@ -91,9 +94,10 @@ class Gateway {
     }
 
     // Starts a request; lanes take turns.
-    Exchange& start(std::string body) {
+    Exchange& start(std::string body, std::string_view token = {}) {
         Exchange& exchange = exchanges_.emplace_back();
         exchange.body = std::move(body);
+        exchange.token = "Bearer " + std::string(token);
         exchange.lane = exchanges_.size() % lanes_.size();
         Lane& lane = *lanes_[exchange.lane];
         boost::asio::post(lane.worker.io, [this, &lane, &exchange] {
@@ -105,8 +109,8 @@ class Gateway {
     static bool finish(const Exchange& exchange) {
         return wait_until([&] { return exchange.done.load(); });
     }
-    Exchange& ask(std::string body) {
-        Exchange& exchange = start(std::move(body));
+    Exchange& ask(std::string body, std::string_view token = {}) {
+        Exchange& exchange = start(std::move(body), token);
         finish(exchange);
         return exchange;
     }
@@ -121,6 +125,8 @@ class Gateway {
         return seen_;
     }
     upstream::Pool& pool() { return *pool_; }
+    // What the server says that it would still take. Before any request.
+    void set_room(std::size_t room) { room_ = room; }
     std::string metrics() { return metrics_.render({}); }
 
     runtime::SystemClock clock;
@@ -132,8 +138,7 @@ class Gateway {
               transport(worker),
               services{worker,           transport,        gateway.log_,
                        gateway.metrics_, gateway.secrets_, gateway.observations_},
-              handler(gateway.config_, services, gateway.contexts_, gateway.filters_,
-                      gateway.records_) {}
+              handler(gateway.serving_, services, gateway.filters_, gateway.records_) {}
         runtime::Worker worker;
         boost::asio::executor_work_guard<runtime::Executor> work{worker.io.get_executor()};
         ScriptedTransport transport;
@@ -155,32 +160,16 @@ class Gateway {
     }
 
     static runtime::Task<> run(Gateway& gateway, Lane& lane, Exchange& exchange) {
-        const proxy::ClientRequest request{.route = {0},
-                                           .body = exchange.body,
-                                           .request_id = "r1",
-                                           .peer = "127.0.0.1",
-                                           .received = gateway.clock.now()};
+        const proxy::ClientRequest request{
+            .route = *lane.handler.route({.path = "/", .authorization = exchange.token}),
+            .body = exchange.body,
+            .request_id = "r1",
+            .peer = "127.0.0.1",
+            .received = gateway.clock.now(),
+            .room = gateway.room_};
         co_await lane.handler.handle(request, exchange.sink);
         exchange.ended = gateway.clock.now();
         exchange.done = true;
-    }
-
-    telemetry::MetricsLayout layout() const {
-        telemetry::MetricsLayout layout;
-        telemetry::MetricsLayout::Chain& own = layout.chains.emplace_back();
-        own.name = config_.chains[0].name;
-        for (const config::Upstream& upstream : config_.chains[0].upstreams) {
-            own.upstreams.push_back(upstream.name);
-        }
-        layout.methods.emplace_back("other");
-        for (std::size_t i = 1; i < routing::method_count(); ++i) {
-            layout.methods.emplace_back(routing::method_at(i).name);
-        }
-        for (std::size_t i = 0; i < routing::kCauses; ++i) {
-            layout.causes.emplace_back(routing::to_string(static_cast<routing::Cause>(i)));
-        }
-        layout.outcomes = proxy::outcome_names();
-        return layout;
     }
 
     const config::Config config_;
@@ -189,12 +178,15 @@ class Gateway {
     telemetry::Log log_{{.level = config::LogLevel::off, .format = config::LogFormat::json}, {}};
     telemetry::Metrics metrics_;
     telemetry::PieceRedactor secrets_{{}};
-    const routing::ProviderBook providers_{config::built_in_providers()};
+    const std::shared_ptr<const routing::ProviderBook> providers_ =
+        std::make_shared<routing::ProviderBook>(config::built_in_providers());
     proxy::Observations observations_;
-    std::unique_ptr<upstream::Pool> pool_;
-    std::vector<std::unique_ptr<proxy::ChainContext>> contexts_;
+    std::shared_ptr<upstream::Pool> pool_;
+    proxy::ClientStates clients_;
+    core::Published<proxy::Serving> serving_{nullptr};
     proxy::FilterTable filters_;
     proxy::TransactionRecords records_;
+    std::size_t room_ = std::numeric_limits<std::size_t>::max();
     mutable std::mutex mutex_;
     std::vector<Script> scripts_;
     std::vector<Seen> seen_;

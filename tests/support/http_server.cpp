@@ -31,11 +31,12 @@ server::Listeners open_or_throw(const std::vector<config::Endpoint>& endpoints) 
 
 }  // namespace
 
-std::optional<proxy::Route> EchoHandler::route(std::string_view path) const {
-    if (path == "/" || path == "/ethereum") {
-        return proxy::Route{.chain = 0};
+core::Result<proxy::Route, proxy::RouteError> EchoHandler::route(
+    const proxy::RouteRequest& request) {
+    if (request.path == "/" || request.path == "/ethereum") {
+        return proxy::Route{};
     }
-    return std::nullopt;
+    return proxy::RouteError::no_chain;
 }
 
 runtime::Task<> EchoHandler::handle(const proxy::ClientRequest& request,
@@ -109,20 +110,18 @@ std::size_t EchoHandler::refusals() const {
 struct HttpServer::Parts {
     explicit Parts(const config::Server& settings)
         : budget(settings.max_buffered),
-          state(server::limits_of(settings)),
-          rules(settings.allowed_hosts, settings.cors_origins),
+          state(server::settings_of(settings)),
           worker(0, clock, random, budget),
           work(worker.io.get_executor()),
           handler(worker.io),
-          site(settings.max_body, handler),
+          site(state, handler),
           listeners(open_or_throw({{"127.0.0.1", 0}})),
-          server(worker, state, rules, site, listeners.take(0)) {}
+          server(worker, state, site, listeners.take(0)) {}
 
     runtime::SystemClock clock;
     runtime::SystemRandom random;
     runtime::MemoryBudget budget;
     server::ServerState state;
-    server::AccessRules rules;
     runtime::Worker worker;
     boost::asio::executor_work_guard<runtime::Executor> work;
     EchoHandler handler;

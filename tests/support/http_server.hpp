@@ -26,7 +26,8 @@ class EchoHandler final : public proxy::RequestHandler {
   public:
     explicit EchoHandler(boost::asio::io_context& io) : released_(io) {}
 
-    std::optional<proxy::Route> route(std::string_view path) const override;
+    core::Result<proxy::Route, proxy::RouteError> route(
+        const proxy::RouteRequest& request) override;
     runtime::Task<> handle(const proxy::ClientRequest& request, proxy::ResponseSink& sink) override;
     void refused(const proxy::GatewayError& error, std::string_view request_id,
                  std::string_view peer) override;

@@ -308,3 +308,36 @@ TEST_CASE("the block time is learned from timestamps") {
         CHECK(view.block_time() <= Duration(60s));
     }
 }
+
+TEST_CASE("a successor goes on with what was known of the upstreams that are left") {
+    const TimePoint now{};
+    ChainRules rules;
+    rules.chain_id = 1;
+    rules.upstreams = 3;
+    ChainView before(rules);
+    for (const std::size_t upstream : {0U, 1U, 2U}) {
+        before.observe_chain_id(upstream, 1, now);
+        before.observe_head(
+            upstream,
+            {.latest = {100 + upstream, "0xaa"}, .parent_hash = "0xbb", .timestamp = 0, .at = now});
+    }
+    before.note({.kind = DisagreementKind::reorg, .upstream = 0, .other = 2, .at = now});
+    before.note({.kind = DisagreementKind::reorg, .upstream = 1, .other = 0, .at = now});
+    rules.upstreams = 2;
+    const std::vector<std::optional<std::size_t>> places = {2, std::nullopt};
+    const ChainView after(rules, before, places);
+    CHECK(after.head() == before.head());
+    CHECK(after.fall_backs() == before.fall_backs());
+    CHECK(after.identity(0) == Identity::right);
+    CHECK(after.latest(0)->latest.number == 102);
+    CHECK(after.identity(1) == Identity::unknown);
+    CHECK_FALSE(after.latest(1));
+    CHECK(after.evidence().kept().empty());
+    const std::vector<std::optional<std::size_t>> swapped = {1, 0};
+    const ChainView second(rules, before, swapped);
+    REQUIRE(second.evidence().kept().size() == 2);
+    CHECK(second.evidence().kept()[0].upstream == 1);
+    CHECK_FALSE(second.evidence().kept()[0].other);
+    CHECK(second.evidence().kept()[1].upstream == 0);
+    CHECK(second.evidence().kept()[1].other == 1);
+}

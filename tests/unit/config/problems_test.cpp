@@ -77,8 +77,7 @@ TEST_CASE("unknown and repeated keys are found") {
         {with_chain("log: {level: info, level: warn}"), {"log.level: is given more than once"}},
         {with_chain("log: {level: info}\nlog: {}"), {"log: is given more than once"}},
         {with_chain("foo: 1\nfoo: 2"), {"foo: unknown key", "foo: unknown key"}},
-        {with_chain("clients: []\nclients: []"),
-         {"clients: not available yet", "clients: is given more than once"}},
+        {with_chain("clients: []\nclients: []"), {"clients: is given more than once"}},
         {with_chain("x: &x {level: info}\nlog: {<<: *x}"),
          {"x: unknown key", "log.(the key on line 1): unknown key"}},
         {with_chain("'': 1"), {"(the key on line 1): unknown key"}},
@@ -242,4 +241,46 @@ TEST_CASE("a chain has a bounded number of upstreams") {
         yaml += "      - url: http://127.0.0.1:" + std::to_string(1000 + i) + "\n";
     }
     check({{yaml, {"chains[0].upstreams: has more than 64 entries"}}});
+}
+
+TEST_CASE("clients are judged") {
+    check({
+        {with_chain("clients: []"), {}},
+        {with_chain("clients:"), {"clients: must be a list"}},
+        {with_chain("clients: [{}]"), {"clients[0].name: is missing", "clients[0]: needs a token"}},
+        {with_chain("clients: [{name: a, token: 0123456789abcdef}]"), {}},
+        {with_chain("clients: [{name: a, token: short}]"),
+         {"clients[0].token: must be 16 characters at least"}},
+        {with_chain("clients: [{name: a, tokens: [short, 0123456789abcdef]}]"),
+         {"clients[0].tokens[0]: must be 16 characters at least"}},
+        {with_chain("clients: [{name: a, tokens: []}]"),
+         {"clients[0].tokens: must be a list of at least one", "clients[0]: needs a token"}},
+        {with_chain("clients: [{name: a, token: 'has a blank in it'}]"),
+         {"clients[0].token: must be visible ASCII characters without blanks",
+          "clients[0]: needs a token"}},
+        {with_chain("clients: [{name: a, token: 0123456789abcdef, tokens: [0123456789abcdeg]}]"),
+         {"clients[0].token: is set, and so is tokens"}},
+        {with_chain("clients: [{name: a, token: 0123456789abcdef}, {name: A, token: "
+                    "0123456789abcdef}]"),
+         {"clients[1].name: is already the name of clients[0]",
+          "clients[1].token: is the same as clients[0].token"}},
+        {with_chain("clients: [{name: anonymous, token: 0123456789abcdef, rate: {burst: 4}}]"),
+         {"clients[0].name: stands for whoever uses an open gateway",
+          "clients[0].rate.burst: has no effect without calls_per_second"}},
+    });
+}
+
+TEST_CASE("networks of trusted proxies are judged") {
+    constexpr const char* kNetwork =
+        "must be an IP address, or a network such as 10.0.0.0/8 without host bits";
+    check({
+        {with_chain("server: {trusted_proxies: [10.0.0.0/8, 192.0.2.1, '2001:db8::/32', '::1']}"),
+         {}},
+        {with_chain("server: {trusted_proxies: [10.0.0.1/8, 10.0.0.0/33, proxy, '/8', '::/129']}"),
+         {std::string("server.trusted_proxies[0]: ") + kNetwork,
+          std::string("server.trusted_proxies[1]: ") + kNetwork,
+          std::string("server.trusted_proxies[2]: ") + kNetwork,
+          std::string("server.trusted_proxies[3]: ") + kNetwork,
+          std::string("server.trusted_proxies[4]: ") + kNetwork}},
+    });
 }

@@ -125,6 +125,7 @@ chains:
           "body up to 5MiB, batch up to 1000 calls; 512MiB buffered at most\n"
           "admin: listens on 127.0.0.1:9545; no token\n"
           "log: level info, format json\n"
+          "clients: none, so everybody may use the gateway\n"
           "chain ethereum: id 1, also at /; 2 upstreams; request 8s (slow 1m), attempt 3s, connect "
           "1500ms; 4 attempts per read; 9 deny patterns\n"
           "  upstream upstream-1: 10.0.0.1 over http, port 8545; provider generic; tier 0; "

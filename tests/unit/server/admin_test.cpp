@@ -23,6 +23,7 @@ class Source final : public AdminSource {
     }
     std::string observations_json() override { return R"({"observations":[]})"; }
     std::string disagreements_json() override { return R"({"disagreements":[]})"; }
+    std::string clients_json() override { return R"({"clients":[]})"; }
     std::optional<std::string> set_service(std::string_view chain, std::string_view upstream,
                                            Service service) override {
         if (chain != "ethereum" || upstream != "infura") {
@@ -32,6 +33,12 @@ class Source final : public AdminSource {
         return "{}";
     }
 
+    Outcome reload() override {
+        ++reloads;
+        return {422, R"({"reloaded":false,"problems":[]})"};
+    }
+
+    int reloads = 0;
     bool is_ready = true;
     bool drained = false;
 };

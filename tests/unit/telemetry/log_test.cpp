@@ -294,6 +294,21 @@ TEST_CASE("lines of many threads stay whole") {
     }
 }
 
+TEST_CASE("a share of the lines of what went well is written") {
+    config::Log half = settings(LogFormat::json);
+    half.sample = 0.25;
+    const Log log(half, {}, {-1});
+    constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+    CHECK(log.samples(0));
+    CHECK(log.samples(kMost / 5));
+    CHECK_FALSE(log.samples(kMost / 3));
+    CHECK_FALSE(log.samples(kMost));
+    half.sample = 0;
+    CHECK_FALSE(Log(half, {}, {-1}).samples(0));
+    half.sample = 1;
+    CHECK(Log(half, {}, {-1}).samples(kMost));
+}
+
 // Not run by default: prints what a line and a level check cost.
 TEST_CASE("the cost of a line", "[.bench]") {
     const int null = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -17,12 +17,41 @@ namespace {
 
 MetricsLayout layout() {
     MetricsLayout out;
-    out.chains = {{"ethereum", {"alchemy", "infura"}}, {"base", {"drpc"}}};
     out.methods = {"other", "eth_call", "eth_blockNumber"};
     out.causes = {"answered", "timeout"};
     out.outcomes = {"answered", "rate_limited"};
     out.version = "1.2.3";
     return out;
+}
+
+// Two chains and an open gateway, bound.
+struct Bound {
+    explicit Bound(Metrics& metrics)
+        : ethereum(metrics.bind({"ethereum", {"alchemy", "infura"}})),
+          base(metrics.bind({"base", {"drpc"}})),
+          someone(metrics.bind_client("anonymous", "ethereum")),
+          someone_on_base(metrics.bind_client("anonymous", "base")) {}
+    ChainMeter ethereum;
+    ChainMeter base;
+    ClientMeter someone;
+    ClientMeter someone_on_base;
+};
+
+Gauges gauges() {
+    Gauges all;
+    all.chains = {{.name = "ethereum",
+                   .head = 120,
+                   .upstreams = {{.name = "alchemy",
+                                  .head = 119,
+                                  .head_lag = 1,
+                                  .fit = true,
+                                  .state = "fit",
+                                  .allowance_used = 0.25,
+                                  .score = 0.5,
+                                  .cooldown_seconds = 2.5},
+                                 {.name = "infura", .state = "wrong_chain"}}},
+                  {.name = "base", .upstreams = {{.name = "drpc"}}}};
+    return all;
 }
 
 // The text format taken apart: series to value, family to type.
@@ -67,7 +96,8 @@ Parsed parse(const std::string& text) {
 
 TEST_CASE("every family is there before anything was counted") {
     Metrics metrics(layout());
-    const Parsed page = parse(metrics.render({}));
+    const Bound bound(metrics);
+    const Parsed page = parse(metrics.render(gauges()));
     const std::map<std::string, std::string> families = {
         {"weir_requests_total", "counter"},
         {"weir_request_duration_seconds", "histogram"},
@@ -90,6 +120,7 @@ TEST_CASE("every family is there before anything was counted") {
         {"weir_unknown_shapes_total", "counter"},
         {"weir_connections", "gauge"},
         {"weir_in_flight", "gauge"},
+        {"weir_log_lines_lost_total", "counter"},
         {"weir_build_info", "gauge"},
         {"process_cpu_seconds_total", "counter"},
         {"process_start_time_seconds", "gauge"},
@@ -114,7 +145,7 @@ TEST_CASE("every family is there before anything was counted") {
         R"(weir_upstream_score{chain="base",upstream="drpc"})",
         R"(weir_upstream_cooldown_seconds{chain="base",upstream="drpc"})",
         R"(weir_upstream_units_total{chain="base",upstream="drpc"})",
-        R"(weir_chain_head_number{chain="ethereum"})",
+        R"(weir_chain_head_number{chain="base"})",
         R"(weir_chain_disagreements_total{kind="reorg",chain="ethereum"})",
         R"(weir_writes_total{chain="ethereum",outcome="unknown"})",
         R"(weir_client_calls_total{client="anonymous",chain="base",outcome="answered"})",
@@ -123,6 +154,7 @@ TEST_CASE("every family is there before anything was counted") {
         "weir_unknown_shapes_total",
         "weir_connections",
         "weir_in_flight",
+        "weir_log_lines_lost_total",
     };
     for (const std::string& series : zero) {
         CAPTURE(series);
@@ -137,38 +169,36 @@ TEST_CASE("every family is there before anything was counted") {
 
 TEST_CASE("what is counted is shown") {
     Metrics metrics(layout());
-    metrics.call(0, 1, 0);
-    metrics.call(0, 1, 0);
-    metrics.call(0, 99, 1);  // not in the table: other
-    metrics.call(9, 0, 0);   // no such chain: ignored
-    metrics.call(0, 0, 9);
-    metrics.request(1, Metrics::TimeClass::slow, 30ms);
-    metrics.request(1, Metrics::TimeClass::slow, 10ms);  // on a bound: within it
-    metrics.request(1, Metrics::TimeClass::slow, 1h);
-    metrics.attempt(0, 1, 1, 3s);
-    metrics.attempt(0, 9, 1, 3s);
-    metrics.rate_limited(0, Metrics::Scope::client);
-    metrics.write(0, "unknown");
-    metrics.disagreement(1, "lag");
-    metrics.disagreement(1, "something new");
+    Bound bound(metrics);
+    bound.ethereum.call(1, 0);
+    bound.ethereum.call(1, 0);
+    bound.ethereum.call(99, 1);  // not in the table: other
+    bound.ethereum.call(0, 9);
+    bound.someone.call(0);
+    bound.someone.call(0);
+    bound.someone.call(9);
+    bound.base.request(ChainMeter::TimeClass::slow, 30ms);
+    bound.base.request(ChainMeter::TimeClass::slow, 10ms);  // on a bound: within it
+    bound.base.request(ChainMeter::TimeClass::slow, 1h);
+    bound.ethereum.attempt(1, 1, 3s);
+    bound.ethereum.attempt(9, 1, 3s);
+    bound.ethereum.rate_limited(ChainMeter::Scope::client);
+    bound.ethereum.write("unknown");
+    bound.base.disagreement("lag");
+    bound.base.disagreement("something new");
     metrics.unknown_shape();
-    metrics.units(0, 0, 26);
-    metrics.units(0, 1, 4);
-    Gauges gauges;
-    UpstreamGauges serving;
-    serving.head = 119;
-    serving.head_lag = 1;
-    serving.fit = true;
-    serving.state = "fit";
-    serving.allowance_used = 0.25;
-    serving.score = 0.5;
-    serving.cooldown_seconds = 2.5;
-    UpstreamGauges astray;
-    astray.state = "wrong_chain";
-    gauges.chains = {{120, {serving, astray}}};
-    gauges.connections = 3;
-    gauges.in_flight = 2;
-    const Parsed page = parse(metrics.render(gauges));
+    bound.ethereum.units(0, 26);
+    bound.ethereum.units(1, 4);
+    bound.someone.units(30);
+    const ChainMeter nobody;
+    nobody.call(0, 0);
+    nobody.attempt(0, 0, 1s);
+    Gauges shown = gauges();
+    shown.connections = 3;
+    shown.in_flight = 2;
+    shown.log_lines_lost = 7;
+    shown.chains[0].upstreams[0].probe_units = 5;
+    const Parsed page = parse(metrics.render(shown));
     const std::map<std::string, double> expected = {
         {R"(weir_requests_total{chain="ethereum",method="eth_call",outcome="answered"})", 2},
         {R"(weir_requests_total{chain="ethereum",method="other",outcome="rate_limited"})", 1},
@@ -187,7 +217,7 @@ TEST_CASE("what is counted is shown") {
         {R"(weir_chain_disagreements_total{kind="lag",chain="base"})", 1},
         {R"(weir_chain_disagreements_total{kind="other",chain="base"})", 1},
         {"weir_unknown_shapes_total", 1},
-        {R"(weir_upstream_units_total{chain="ethereum",upstream="alchemy"})", 26},
+        {R"(weir_upstream_units_total{chain="ethereum",upstream="alchemy"})", 31},
         {R"(weir_client_units_total{client="anonymous",chain="ethereum"})", 30},
         {R"(weir_upstream_head_number{chain="ethereum",upstream="alchemy"})", 119},
         {R"(weir_upstream_head_lag_blocks{chain="ethereum",upstream="alchemy"})", 1},
@@ -203,6 +233,7 @@ TEST_CASE("what is counted is shown") {
         {R"(weir_chain_head_number{chain="ethereum"})", 120},
         {"weir_connections", 3},
         {"weir_in_flight", 2},
+        {"weir_log_lines_lost_total", 7},
     };
     for (const auto& [series, value] : expected) {
         CAPTURE(series);
@@ -228,13 +259,14 @@ TEST_CASE("no count of several threads is lost, and a scrape may come in between
     Metrics metrics(layout());
     constexpr int kThreads = 4;
     constexpr int kEach = 5000;
+    const Bound bound(metrics);
     std::vector<std::thread> threads;
     for (int t = 0; t < kThreads; ++t) {
-        threads.emplace_back([&metrics] {
+        threads.emplace_back([&bound] {
             for (int i = 0; i < kEach; ++i) {
-                metrics.call(0, 1, 0);
-                metrics.request(0, Metrics::TimeClass::fast, 1ms);
-                metrics.attempt(0, 0, 0, 1ms);
+                bound.ethereum.call(1, 0);
+                bound.ethereum.request(ChainMeter::TimeClass::fast, 1ms);
+                bound.ethereum.attempt(0, 0, 1ms);
             }
         });
     }
@@ -254,4 +286,21 @@ TEST_CASE("no count of several threads is lost, and a scrape may come in between
     CHECK(page.series.at(
               R"(weir_upstream_duration_seconds_count{chain="ethereum",upstream="alchemy"})") ==
           kAll);
+}
+
+TEST_CASE("who is bound again goes on where it stood, with other upstreams too") {
+    Metrics metrics(layout());
+    {
+        const Bound before(metrics);
+        before.ethereum.units(1, 5);
+        before.someone.units(5);
+    }
+    const ChainMeter after = metrics.bind({"ethereum", {"infura", "node"}});
+    after.units(0, 2);
+    const ClientMeter again = metrics.bind_client("anonymous", "ethereum");
+    again.units(2);
+    const Parsed page = parse(metrics.render({}));
+    CHECK(page.series.at(R"(weir_upstream_units_total{chain="ethereum",upstream="infura"})") == 7);
+    CHECK(page.series.at(R"(weir_client_units_total{client="anonymous",chain="ethereum"})") == 7);
+    CHECK(page.series.at(R"(weir_upstream_units_total{chain="ethereum",upstream="node"})") == 0);
 }

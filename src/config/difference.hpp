@@ -1,0 +1,32 @@
+// What a new configuration changes while the program runs. Pure.
+#pragma once
+
+#include "config/config.hpp"
+#include "config/problem.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace weir::config {
+
+struct ChainChange {
+    std::optional<std::size_t> before;  // the place of the chain of this name and id, if there was
+    bool same = false;                  // nothing about it has changed
+
+    // For each upstream the place of the one that was reached in the same way under the same name:
+    // what is known of that one holds for it. Its rate, weight and the like may differ.
+    std::vector<std::optional<std::size_t>> upstreams;
+};
+
+struct Difference {
+    std::vector<ChainChange> chains;   // by their new places
+    std::vector<std::size_t> removed;  // by their places before
+};
+
+Difference compare(const Config& before, const Config& after);
+
+// The keys that differ although they hold until the program ends.
+std::vector<Problem> changes_of_fixed_keys(const Config& before, const Config& after);
+
+}  // namespace weir::config

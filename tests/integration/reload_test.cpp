@@ -1,0 +1,293 @@
+// A new configuration while calls run: none fails, what has not changed goes on, a bad file changes
+// nothing.
+#include "support/catch.hpp"
+#include "support/daemon.hpp"
+#include "support/rpc.hpp"
+#include "support/simulators.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+using namespace weir;
+using namespace weir::test;
+using namespace std::chrono_literals;
+using simulator::Provider;
+using simulator::Script;
+
+namespace {
+
+// Sends calls at a steady pace over some connections until it is stopped.
+class Load {
+  public:
+    Load(const std::string& address, int connections, std::chrono::microseconds pace,
+         const std::string& fields = "") {
+        for (int i = 0; i < connections; ++i) {
+            threads_.emplace_back([this, address, pace, fields, i] {
+                RawClient client(address);
+                auto next = std::chrono::steady_clock::now() + pace * i / 4;
+                while (!over_) {
+                    std::this_thread::sleep_until(next);  // the pace, not a wait
+                    next += pace;
+                    const HttpResponse response = client.post("/", rpc("eth_gasPrice"), fields);
+                    ++sent_;
+                    if (response.status != 200 || result_of(response.body).empty()) {
+                        ++failed_;
+                    }
+                }
+            });
+        }
+    }
+    ~Load() { stop(); }
+    void stop() {
+        over_ = true;
+        for (std::thread& thread : threads_) {
+            if (thread.joinable()) {
+                thread.join();
+            }
+        }
+    }
+    std::size_t sent() const { return sent_; }
+    std::size_t failed() const { return failed_; }
+
+  private:
+    std::atomic<bool> over_ = false;
+    std::atomic<std::size_t> sent_ = 0;
+    std::atomic<std::size_t> failed_ = 0;
+    std::vector<std::thread> threads_;
+};
+
+std::size_t reloads_of(Daemon& daemon) {
+    const std::string log = daemon.process().all_output();
+    std::size_t count = 0;
+    for (auto at = log.find("configuration reloaded"); at != std::string::npos;
+         at = log.find("configuration reloaded", at + 1)) {
+        ++count;
+    }
+    return count;
+}
+
+}  // namespace
+
+TEST_CASE("reloading under 500 calls a second fails none of them", "[daemon]") {
+    for (const unsigned threads : {1U, 4U}) {
+        CAPTURE(threads);
+        Simulators simulators;
+        Provider& a = simulators.add();
+        Provider& b = simulators.add();
+        Provider& c = simulators.add();
+        DaemonConfig config = DaemonConfig::with({a.url(), b.url()});
+        config.threads = threads;
+        Daemon daemon(config);
+        REQUIRE(daemon.wait_for_state("a", "fit"));
+        REQUIRE(daemon.wait_for_state("b", "fit"));
+        Load load(daemon.rpc_address(), 10, 20ms);
+        std::size_t done = 0;
+        const auto reload = [&](const DaemonConfig& next) {
+            daemon.configure(next);
+            daemon.process().signal(SIGHUP);
+            ++done;
+            CHECK(wait_until([&] { return reloads_of(daemon) == done; }));
+        };
+        for (int round = 0; round < 3; ++round) {
+            // Another upstream, other limits, the first one gone, all of them others, and back.
+            DaemonConfig more = config;
+            more.upstreams.push_back({"c", c.url()});
+            reload(more);
+            DaemonConfig other = more;
+            other.chain = {"timeouts: {request: 9s}", "max_reply: 64MiB"};
+            other.upstreams[1].more = "weight: 3, rate: {calls_per_second: 5000}";
+            other.server = {"max_body: 1MiB"};
+            reload(other);
+            DaemonConfig fewer = other;
+            fewer.upstreams.erase(fewer.upstreams.begin());
+            reload(fewer);
+            DaemonConfig replaced = DaemonConfig::with({c.url()});
+            replaced.upstreams[0].name = "other";
+            replaced.threads = threads;
+            reload(replaced);
+            CHECK(wait_until([&] {
+                return daemon.admin("/api/status").body.find(R"("name":"other")") !=
+                       std::string::npos;
+            }));
+            reload(config);
+            CHECK(wait_until([&] {
+                return daemon.admin("/api/status").body.find(R"("name":"other")") ==
+                       std::string::npos;
+            }));
+        }
+        load.stop();
+        CHECK(load.failed() == 0);
+        CHECK(load.sent() > 200);
+        CHECK(c.counts().calls_of("eth_gasPrice") > 0);
+        daemon.process().signal(SIGTERM);
+        CHECK(daemon.process().wait_for_exit(30s).value_or(-1) == 0);
+    }
+}
+
+TEST_CASE("what has not changed keeps its connections, its health and its budget", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    Provider& b = simulators.add();
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    config.threads = 1;
+    config.upstreams[0].more = "rate: {units_per_day: 100000}";
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    for (int i = 0; i < 5; ++i) {
+        CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    }
+    CHECK(RawClient(daemon.admin_address()).post("/api/upstreams/ethereum/a/drain", "{}").status ==
+          200);
+    const auto units = [&] {
+        const std::string status = daemon.admin("/api/status").body;
+        const auto at = status.find(R"("units_today":)");
+        return std::stoul(status.substr(at + 14));
+    };
+    const unsigned long before = units();
+    CHECK(before >= 5);
+    const std::size_t connections = a.counts().connections;
+
+    DaemonConfig next = config;
+    next.upstreams.push_back({"b", b.url(), "tier: 1"});
+    daemon.configure(next);
+    const HttpResponse response = daemon.reload();
+    CHECK(response.status == 200);
+    CHECK(response.body.find(R"("changed":["ethereum"])") != std::string::npos);
+    // Still drained, and the allowance is as spent as it was.
+    CHECK(daemon.wait_for_state("a", "drained"));
+    REQUIRE(daemon.wait_for_state("b", "fit"));
+    CHECK(units() >= before);
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    CHECK(b.counts().calls_of("eth_gasPrice") == 1);
+    CHECK(RawClient(daemon.admin_address()).post("/api/upstreams/ethereum/a/resume", "{}").status ==
+          200);
+    CHECK(daemon.wait_for_state("a", "fit"));
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    CHECK(a.counts().connections == connections);
+
+    // Nothing has changed: nothing happens.
+    const HttpResponse same = daemon.reload();
+    CHECK(same.body.find(R"("kept":["ethereum"],"changed":[])") != std::string::npos);
+}
+
+TEST_CASE("filters survive as long as the upstream that holds them", "[daemon]") {
+    Simulators simulators;
+    Script script;
+    script.answers = {{"eth_newBlockFilter", R"("0x5")"}, {"eth_getFilterChanges", "[]"}};
+    Provider& a = simulators.add(script);
+    Provider& b = simulators.add();
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    const std::string filter = result_of(daemon.post(rpc("eth_newBlockFilter")).body);
+    REQUIRE(filter.size() == 36);
+    DaemonConfig next = config;
+    next.upstreams.insert(next.upstreams.begin(), {"first", b.url(), "tier: 1"});
+    daemon.configure(next);
+    REQUIRE(daemon.reload().status == 200);
+    REQUIRE(daemon.wait_for_state("first", "fit"));
+    const std::string poll = rpc("eth_getFilterChanges", "[" + filter + "]");
+    CHECK(result_of(daemon.post(poll).body) == "[]");
+    // The upstream that held it is gone.
+    next.upstreams.pop_back();
+    daemon.configure(next);
+    REQUIRE(daemon.reload().status == 200);
+    CHECK(type_of(daemon.post(poll).body) == "filter_not_found");
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+}
+
+TEST_CASE("a bad file changes nothing and says why, all of it", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    Daemon daemon(config, {{"SECRET_KEY", "a-key-that-nobody-may-see"}});
+    REQUIRE(daemon.wait_until_ready());
+    DaemonConfig bad = config;
+    bad.chain = {"max_reply: ${SECRET_KEY}", "no_such_key: 1"};
+    DaemonConfig fixed = config;
+    fixed.listen = "127.0.0.1:1";
+    fixed.threads = 3;
+    const std::string whole = config.to_yaml();
+    struct Row {
+        std::string text;
+        std::vector<std::string> problems;
+    };
+    const std::vector<Row> rows = {
+        {"", {"the file holds no configuration"}},
+        {whole.substr(0, whole.size() / 2), {}},
+        {whole.substr(0, whole.rfind("url:")), {}},
+        {bad.to_yaml(), {"chains[0].max_reply", "chains[0].no_such_key"}},
+        {fixed.to_yaml(), {"server.listen", "server.threads"}},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.text);
+        daemon.configure(row.text);
+        const HttpResponse response = daemon.reload();
+        CHECK(response.status == 422);
+        CHECK(response.body.find(R"("reloaded":false)") != std::string::npos);
+        CHECK(response.body.find("a-key-that-nobody-may-see") == std::string::npos);
+        for (const std::string& problem : row.problems) {
+            CAPTURE(problem);
+            CHECK(response.body.find(problem) != std::string::npos);
+            CHECK(daemon.process().wait_for_line(
+                [&](const std::string& line) { return line.find(problem) != std::string::npos; }));
+        }
+        CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    }
+    daemon.configure(config);
+    CHECK(daemon.reload().status == 200);
+    CHECK(daemon.process().all_output().find("a-key-that-nobody-may-see") == std::string::npos);
+}
+
+TEST_CASE("chains and clients come and go, and a request that runs ends as it began", "[daemon]") {
+    Simulators simulators;
+    Script slow;
+    slow.method_latency["eth_call"] = 1500ms;
+    Provider& a = simulators.add(slow);
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    HttpResponse late;
+    std::thread client([&] { late = daemon.post(rpc("eth_call", "[{}]")); });
+    const bool begun = wait_until([&] { return a.counts().calls_of("eth_call") == 1; });
+    DaemonConfig next = config;
+    next.top = {"clients: [{name: team, token: token-of-the-team-1}]"};
+    std::string text = next.to_yaml();
+    text.replace(text.find("name: ethereum"), 14, "name: renamed");
+    daemon.configure(text);
+    const int status = daemon.reload().status;
+    const HttpResponse refused = daemon.post(rpc("eth_chainId"));
+    client.join();
+    CHECK(begun);
+    CHECK(status == 200);
+    CHECK(refused.status == 401);
+    CHECK(late.status == 200);
+    RawClient other(daemon.rpc_address());
+    CHECK(other.post("/ethereum/token-of-the-team-1", rpc("eth_chainId")).status == 404);
+    CHECK(other.post("/renamed/token-of-the-team-1", rpc("eth_chainId")).status == 200);
+    CHECK(wait_until([&] {
+        return other.post("/renamed/token-of-the-team-1", rpc("eth_gasPrice")).status == 200;
+    }));
+    CHECK(daemon.admin("/metrics")
+              .body.find(R"(weir_upstream_fit{chain="renamed",upstream="a"} 1)") !=
+          std::string::npos);
+}
+
+TEST_CASE("without a file there is nothing to reload", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    Daemon daemon(std::vector<std::string>{"run", "--chain-id", "1", "--upstream", a.url(),
+                                           "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"});
+    CHECK(daemon.reload().status == 422);
+    CHECK(daemon.post(rpc("eth_chainId")).status == 200);
+    // What changes something is judged as such.
+    RawClient admin(daemon.admin_address());
+    CHECK(admin.get("/api/reload").status == 405);
+    CHECK(RawClient(daemon.admin_address())
+              .post("/api/reload", "{}", "Origin: http://localhost\r\n")
+              .status == 403);
+}
