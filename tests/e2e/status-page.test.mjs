@@ -37,7 +37,7 @@ async function startThree(t, of = {}) {
   const weir = await startGateway(t, {
     chainId: 1,
     chain: {},
-    upstreams: nodes.map((node, i) => ({name: 'abc'[i], url: node.url})),
+    upstreams: nodes.map((node, i) => ({name: of.names?.[i] ?? 'abc'[i], url: node.url, ...of.more})),
   });
   return {weir, nodes};
 }
@@ -56,6 +56,9 @@ async function looks(page, name) {
     const problems = await page.evaluate(`(() => {
       const problems = [];
       if (document.documentElement.scrollWidth > innerWidth) problems.push('wider than the window');
+      for (const box of document.querySelectorAll('.chain, details')) {
+        if (box.scrollWidth > box.clientWidth) problems.push(box.id + ': wider than its box');
+      }
       const channels = (color) => color.match(/[0-9.]+/g).map(Number);
       const light = ([r, g, b]) => {
         const part = (c) => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
@@ -84,7 +87,7 @@ async function looks(page, name) {
 }
 
 test('all well', options, async (t) => {
-  const {weir} = await startThree(t);
+  const {weir} = await startThree(t, {names: ['a-provider-with-a-name-as-long-as-they-come'], more: {rate: {calls_per_second: 200, units_per_second: 4000, units_per_day: 300_000_000}}});
   await until('all are fit', async () => (await status(weir)).chains[0].upstreams.every((each) => each.state === 'fit'));
   await send(weir.url, 30);
   const page = await open(t, weir);
@@ -92,6 +95,7 @@ test('all well', options, async (t) => {
   await until('it says that users are served', async () => /none of 30 calls failed/.test(await page.text('.users')));
   assert.equal(await page.evaluate(`document.querySelector('.problems').hidden`), true);
   assert.match(await page.text('.facts'), /can serve 3 of 3/);
+  assert.match(await page.text('tbody'), /200 calls\/s\n4 000 units\/s\n100 % of 300 000 000 units left today, renewed in/);
   await until('the title says so', async () => /all well/.test(await page.evaluate('document.title')));
   await looks(page, 'well');
 });

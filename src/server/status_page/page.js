@@ -264,6 +264,7 @@ function rowOf(upstream) {
   standing.setAttribute('role', 'cell');
   const missing = upstream.unsupported_methods;
   const budget = cell('Budget', ...budgetOf(upstream).map((text) => element('div', '', text)));
+  budget.className = 'words';
   const latency = upstream.latency_ms;
   const row = element('tr', '', name, standing,
     cell('Latency', latency.p50 === null ? '-' : `${milliseconds(latency.p50)} / ${milliseconds(latency.p95)}`),
