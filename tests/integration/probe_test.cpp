@@ -4,6 +4,8 @@
 #include "support/simulators.hpp"
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 
 using namespace weir;
@@ -151,6 +153,20 @@ TEST_CASE("probe prints no secret, and nothing that a terminal obeys", "[daemon]
     CHECK(has(all, "***"));
     CHECK(has(all, "holds a secret: not printed"));
     CHECK(has(all, "/${CANARY}\""));
+}
+
+TEST_CASE("a URL that is probed is not left in the process list", "[daemon]") {
+    Simulators simulators(long_chain());
+    Script script;
+    script.latency = core::milliseconds(20);
+    Provider& provider = simulators.add(script);
+    Process process(weir_command({"probe", provider.url() + "canary-0123456789"}));
+    REQUIRE(process.wait_for_line([](const std::string& line) { return has(line, "head"); }));
+    std::ifstream file("/proc/" + std::to_string(process.pid()) + "/cmdline");
+    const std::string command{std::istreambuf_iterator<char>(file), {}};
+    CHECK(has(command, "probe"));
+    CHECK_FALSE(has(command, "canary"));
+    CHECK(process.wait_for_exit().value_or(-1) == 0);
 }
 
 TEST_CASE("check --live judges a file by its upstreams", "[daemon]") {
