@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include <chrono>
+#include <fstream>
 #include <map>
 #include <regex>
 #include <set>
@@ -303,4 +304,20 @@ TEST_CASE("who is bound again goes on where it stood, with other upstreams too")
     CHECK(page.series.at(R"(weir_upstream_units_total{chain="ethereum",upstream="infura"})") == 7);
     CHECK(page.series.at(R"(weir_client_units_total{client="anonymous",chain="ethereum"})") == 7);
     CHECK(page.series.at(R"(weir_upstream_units_total{chain="ethereum",upstream="node"})") == 0);
+}
+
+TEST_CASE("the documentation names every family with its type, and no other") {
+    Metrics metrics(layout());
+    const Parsed page = parse(metrics.render(gauges()));
+    std::ifstream in(std::string(WEIR_SOURCE_DIR) + "/docs/metrics.md");
+    REQUIRE(in.good());
+    std::map<std::string, std::string> documented;
+    for (std::string line; std::getline(in, line);) {
+        static const std::regex kRow(R"re(\| `([a-z_]+)` \| ([a-z]+) \|.*)re");
+        std::smatch match;
+        if (std::regex_match(line, match, kRow)) {
+            CHECK(documented.emplace(match[1], match[2]).second);
+        }
+    }
+    CHECK(documented == page.types);
 }
