@@ -1,5 +1,7 @@
 #include "runtime/send_pieces.hpp"
 
+#include "runtime/socket_calls.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,7 +24,7 @@ ssize_t send_whole(int socket, std::span<const std::string_view> pieces) {
         std::memcpy(together.data() + size, piece.data(), piece.size());
         size += piece.size();
     }
-    return ::send(socket, together.data(), size, kFlags);
+    return send_bytes(socket, together.data(), size, kFlags);
 }
 
 ssize_t send_gathered(int socket, std::span<const std::string_view> pieces) {

@@ -1,5 +1,7 @@
 #include "runtime/stream.hpp"
 
+#include "runtime/socket_calls.hpp"
+
 #include <cerrno>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -56,7 +58,7 @@ std::optional<bool> Stream::is_silent() const {
 
 ssize_t Stream::receive(std::span<char> room) {
     for (;;) {
-        const ssize_t count = ::recv(descriptor_, room.data(), room.size(), MSG_DONTWAIT);
+        const ssize_t count = receive_bytes(descriptor_, room.data(), room.size(), MSG_DONTWAIT);
         if (count < 0 && errno == EINTR) {
             continue;
         }
