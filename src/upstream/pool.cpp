@@ -96,6 +96,7 @@ void Pool::report(const AttemptReport& report) {
 void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     impl_->view.observe_chain_id(upstream, chain_id, now);
+    impl_->members[upstream].identity_seen_at = now;
     impl_->members[upstream].health.on_probe_success(now);
     impl_->refresh(now);
 }

@@ -273,6 +273,7 @@ void Pool::Impl::set_limits() {
 void Pool::Impl::refresh(core::TimePoint now) {
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         const Condition condition = members[i].health.condition(now);
+        note_trial(i, condition, now);
         view.set_counted(i,
                          !condition.auth_failed && !condition.quota_spent &&
                              !condition.circuit_open && !members[i].budget.is_spent(),
@@ -289,6 +290,22 @@ void Pool::Impl::refresh(core::TimePoint now) {
     }
     if (changed || now >= next_scores) {
         publish(now);
+    }
+}
+
+// After an illness another process may answer under the same name: where others can serve, the
+// upstream is asked for its chain before a client's call tries it.
+void Pool::Impl::note_trial(UpstreamIndex index, const Condition& condition, core::TimePoint now) {
+    Member& member = members[index];
+    const bool before = std::exchange(member.on_trial, condition.half_open);
+    const bool begins = condition.half_open && !before;
+    const bool others = std::any_of(members.begin(), members.end(), [&](const Member& other) {
+        return &other != &member && other.shown.state == UpstreamState::fit &&
+               !other.shown.half_open;
+    });
+    if (begins && others && member.identity_seen_at < now) {
+        view.doubt_identity(index);
+        call_wake(index);
     }
 }
 

@@ -88,6 +88,8 @@ struct Pool::Impl {
         Shown shown;
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
+        bool on_trial = false;                      // its circuit is half open
+        core::TimePoint identity_seen_at{};         // when it last told its chain
         routing::Cause head_trouble =
             routing::Cause::answered;  // of the probes since its last head
 
@@ -116,6 +118,8 @@ struct Pool::Impl {
     Shown judge(routing::UpstreamIndex index, core::TimePoint now) const;
     std::string reason_of(routing::UpstreamIndex index, const Shown& shown) const;
     void refresh(core::TimePoint now);
+    void note_trial(routing::UpstreamIndex index, const routing::Condition& condition,
+                    core::TimePoint now);
     void refresh_after(routing::UpstreamIndex index, core::TimePoint now);
     void publish(core::TimePoint now);
     void set_limits();

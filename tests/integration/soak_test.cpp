@@ -177,18 +177,16 @@ class Soak {
         if (fault == Fault::jump) {
             jumping_ = node;
         }
-        // Its loss has to be noticed: from a node that serves, within a moment.
-        if (fault == Fault::foreign && !state_is(node, "fit")) {
-            fault = Fault::down;
-        }
         if (fault == Fault::foreign) {
             nodes_[node]->change([](Script& script) {
                 script = sound();
                 script.availability = simulator::Availability::down;
             });
-            if (!wait_until(
-                    [&] { return state_is(node, "circuit_open") || state_is(node, "unknown"); },
-                    10s)) {
+            const auto serves = [&] {
+                return state_is(node, "fit") || state_is(node, "lagging") ||
+                       state_is(node, "cooling_down");
+            };
+            if (!wait_until([&] { return !serves(); }, 10s)) {
                 fail("nobody noticed that a node is down");
             }
         }

@@ -294,6 +294,9 @@ TEST_CASE("failures with different calls open the circuit; it half-opens for one
     CHECK(f.chain_state() == ChainState::ok);
     f.now += 10s;
     f.pool.tick(f.now);
+    CHECK(f.state(0) == UpstreamState::unknown);  // another process may answer by now
+    CHECK_FALSE(acquire(f.pool, 0, f.now).has_value());
+    f.pool.observe_chain_id(0, kChainId, f.now);
     CHECK(f.state(0) == UpstreamState::fit);
     CHECK(f.view(0).trickle);
     {
@@ -305,6 +308,7 @@ TEST_CASE("failures with different calls open the circuit; it half-opens for one
     CHECK(f.state(0) == UpstreamState::circuit_open);
     f.now += 20s;
     f.pool.tick(f.now);
+    f.pool.observe_chain_id(0, kChainId, f.now);
     f.report(0, Cause::answered);
     CHECK(f.state(0) == UpstreamState::fit);
     const auto first = acquire(f.pool, 0, f.now);
