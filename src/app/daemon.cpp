@@ -169,6 +169,7 @@ void Daemon::Impl::build_lane(unsigned index) {
         std::make_unique<upstream::HttpTransport>(lane->worker, chains.destinations());
     lane->services = std::make_unique<proxy::Services>(
         proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets, observations});
+    lane->services->correlation_key = config.log.correlation_key.reveal();
     lane->handler =
         std::make_unique<proxy::Handler>(chains.serving(), *lane->services, filters, records);
     lane->site = std::make_unique<server::RpcSite>(state, *lane->handler);

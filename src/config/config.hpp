@@ -76,7 +76,8 @@ enum class LogFormat { json, text };
 struct Log {
     LogLevel level = LogLevel::info;
     LogFormat format = LogFormat::json;
-    double sample = 1;  // of the lines of requests that went well
+    double sample = 1;            // of the lines of requests that went well
+    Secret correlation_key = {};  // of the keyed hashes in records of coherent reads
     friend bool operator==(const Log&, const Log&) = default;
 };
 
@@ -212,6 +213,7 @@ struct UpstreamBatch {
 
 struct ChainBatch {
     std::size_t max_upstream_calls = 100;  // in one array to any upstream
+    bool pin_block = false;                // all reads of a batch show one block
     friend bool operator==(const ChainBatch&, const ChainBatch&) = default;
 };
 

@@ -69,12 +69,14 @@ class MembersSink {
 
     bool end(std::size_t depth, std::size_t offset) {
         if (depth == 1 && found_.size() < most_) {
-            found_.push_back({name_, text_.substr(begin_, offset - begin_)});
+            found_.push_back({name_, text_.substr(begin_, offset - begin_),
+                              text_.substr(name_begin_, offset - name_begin_)});
         }
         return true;
     }
 
     bool name(std::size_t, const ScannedName& name) {
+        name_begin_ = name.begin - 1;
         const std::string_view quoted = text_.substr(name.begin - 1, name.end - name.begin + 2);
         name_ = string_value(quoted).value_or(std::string());
         return true;
@@ -87,6 +89,7 @@ class MembersSink {
     std::size_t most_;
     std::vector<Member> found_;
     std::string name_;
+    std::size_t name_begin_ = 0;  // its quote
     std::size_t begin_ = 0;
 };
 

@@ -25,6 +25,7 @@ std::string_view member(std::string_view object, std::string_view name);
 struct Member {
     std::string name;
     std::string_view value;
+    std::string_view whole;  // the name's quote to the value's end
 };
 std::vector<Member> members(std::string_view object, std::size_t most);
 

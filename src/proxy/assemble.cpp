@@ -50,7 +50,7 @@ constexpr std::size_t kItem = 64;  // bytes of a batch's frame for an item, besi
 bool needed_upstream(const BatchItem& item) {
     const auto& refusal = item.plan->refusal;
     return item.answer != nullptr && (!refusal || refusal->type == ErrorType::rate_limited) &&
-           item.plan->access() != routing::Access::local;
+           !item.plan->known && item.plan->access() != routing::Access::local;
 }
 
 bool is_rate_limited(const Answer& answer) {

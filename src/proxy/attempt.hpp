@@ -36,7 +36,8 @@ struct Judged {
     core::TimePoint at;       // when it ended
     std::size_t answers = 1;  // calls that an answer is for
     core::Duration latency{};
-    std::string detail;  // for the log
+    std::string detail;    // for the log
+    bool unasked = false;  // it has no part in the call: the block that is wanted is not there
 };
 
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,

@@ -1,6 +1,7 @@
 #include "proxy/batch_operation.hpp"
 
 #include "proxy/batch_run.hpp"
+#include "proxy/pinned_attempt.hpp"
 #include "proxy/riders.hpp"
 
 #include <algorithm>
@@ -112,6 +113,10 @@ runtime::Task<> BatchOperation::run_lane(Lane& lane) {
         if (admission.borne_out) {
             fill(lane);
         }
+        co_await leave_out_unbound(lane.upstream, places);
+        if (places.empty()) {
+            continue;
+        }
         const Unanswered left = co_await send_array(lane, std::move(places));
         admission.permit.reset();
         if (left.too_many.empty()) {
@@ -150,6 +155,25 @@ upstream::BatchAdmission BatchOperation::admit(const Lane& lane) const {
     return scope_.chain.pool.admit_batch(lane.upstream, kinds, scope_.services.worker.clock.now());
 }
 
+// Those that are bound to a block that the upstream does not have, or not by hash, go alone.
+runtime::Task<> BatchOperation::leave_out_unbound(routing::UpstreamIndex upstream,
+                                                  std::vector<std::size_t>& places) {
+    std::vector<std::size_t> riding;
+    riding.reserve(places.size());
+    for (const std::size_t place : places) {
+        bool rides = true;
+        if (plans_[place].pinned != nullptr) {
+            rides = co_await may_go_by_hash(plans_[place], upstream);
+        }
+        if (rides) {
+            riding.push_back(place);
+        } else {
+            add_alone(place);
+        }
+    }
+    places = std::move(riding);
+}
+
 // What is to be asked alone is under way when it returns.
 runtime::Task<Unanswered> BatchOperation::send_array(Lane& lane, std::vector<std::size_t> places) {
     ChainContext& chain = scope_.chain;
@@ -165,7 +189,7 @@ runtime::Task<Unanswered> BatchOperation::send_array(Lane& lane, std::vector<std
             lane.late -= array.is_late ? 1 : 0;
             chain.retries.note_calls(places.size() - left.too_many.size(), begin);
         } else {
-            left.too_long = places;  // a call alone is sent from where it lies
+            left.alone = places;  // a call alone is sent from where it lies
         }
     }
     end_array(places, left);
@@ -226,7 +250,7 @@ void BatchOperation::end_array(const std::vector<std::size_t>& places, Unanswere
         return answers_[place] || states_[place].is_asked_alone;
     };
     std::erase_if(left.too_many, is_cared_for);
-    for (const std::size_t place : left.too_long) {
+    for (const std::size_t place : left.alone) {
         if (!is_cared_for(place)) {
             add_alone(place);
         }

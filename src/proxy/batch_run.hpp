@@ -92,6 +92,8 @@ class BatchOperation {
     runtime::Task<> run_lane(Lane& lane);
     void fill(Lane& lane);
     upstream::BatchAdmission admit(const Lane& lane) const;
+    runtime::Task<> leave_out_unbound(routing::UpstreamIndex upstream,
+                                      std::vector<std::size_t>& places);
     runtime::Task<Unanswered> send_array(Lane& lane, std::vector<std::size_t> places);
     void on_late(Array& array);
     void ask_alone_too(const Array& array, std::size_t place);

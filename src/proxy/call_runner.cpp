@@ -33,6 +33,8 @@ runtime::Task<Answer> run_read(const RequestScope& scope, const CallPlan& plan,
 
 runtime::Task<Answer> refuse(const CallPlan& plan) { co_return Answer::failed(*plan.refusal); }
 
+runtime::Task<Answer> tell(const CallPlan& plan) { co_return Answer::own_result(*plan.known); }
+
 // The id of the network as a decimal string, for while no upstream says otherwise.
 std::string chain_id_string(const config::Chain& chain) {
     return '"' + std::to_string(chain.chain_id) + '"';
@@ -139,6 +141,9 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
 runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) {
     if (plan.refusal) {
         return refuse(plan);
+    }
+    if (plan.known) {
+        return tell(plan);
     }
     switch (plan.access()) {
         case Access::local:

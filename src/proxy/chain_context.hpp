@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "proxy/head_floor.hpp"
+#include "proxy/snapshot_memory.hpp"
 #include "routing/policy.hpp"
 #include "routing/provider_book.hpp"
 #include "routing/retry_budget.hpp"
@@ -69,6 +70,7 @@ struct ChainMemory {
     NetworkVersion network_version;
     SharedRetryBudget retries;
     HeadFloor floor;
+    HeadFloor pinned_floor;
 };
 
 // Numbers that stay with a chain, and with an upstream that is reached in the same way under the
@@ -107,7 +109,8 @@ class ChainContext {
           methods(config.read_methods),
           network_version(memory_->network_version),
           retries(memory_->retries),
-          floor(memory_->floor) {
+          floor(memory_->floor),
+          snapshots(memory_->pinned_floor) {
         for (const config::Upstream& upstream : config.upstreams) {
             profiles.push_back(&providers_->get(upstream.provider));
         }
@@ -138,6 +141,7 @@ class ChainContext {
     NetworkVersion& network_version;
     SharedRetryBudget& retries;
     HeadFloor& floor;
+    SnapshotMemory snapshots;
     // The upstream that takes this chain's writes and its reads of `pending`, while it is fit.
     std::atomic<std::size_t> write_upstream = routing::kMaxUpstreams;
 };

@@ -37,12 +37,15 @@ struct Route {
     const Client* client = nullptr;
 };
 
+struct PinWish;
+
 struct ClientRequest {
     Route route;
     std::string_view body;
-    std::string_view request_id;  // the client's own or the server's
-    std::string_view peer;        // for the log
-    core::TimePoint received;     // when its head was complete
+    std::string_view request_id;   // the client's own or the server's
+    std::string_view peer;         // for the log
+    core::TimePoint received;      // when its head was complete
+    const PinWish* pin = nullptr;  // all its reads are to show one block
     // Requests that the server would still take in.
     std::size_t room = std::numeric_limits<std::size_t>::max();
 };
@@ -51,6 +54,7 @@ struct ResponseHead {
     int status = 200;
     unsigned attempts = 0;             // Weir-Attempts
     unsigned retry_after_seconds = 0;  // 0: no Retry-After
+    std::string block = {};            // Weir-Block; empty: none
 };
 
 // Is the client of a request still there? Tells those who listen when it is not. One worker.

@@ -1,8 +1,10 @@
 #include "proxy/group_attempt.hpp"
 
+#include "jsonrpc/value.hpp"
 #include "jsonrpc/write.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/batch_reply.hpp"
+#include "proxy/pinned_attempt.hpp"
 #include "proxy/second_opinion.hpp"
 #include "routing/batch_limit.hpp"
 #include "routing/classify.hpp"
@@ -31,7 +33,7 @@ std::string array_of(const Group& group, std::uint64_t first_id) {
     std::string text;
     text.reserve(size_of(group));
     for (const std::size_t place : group.places) {
-        const jsonrpc::Call& call = *group.plans[place].call;
+        const jsonrpc::Call& call = group.plans[place].in_array();
         text += text.empty() ? '[' : ',';
         jsonrpc::append_call_head(
             text, first_id++, call.method,
@@ -56,11 +58,13 @@ bool may_be_about_arrays(Cause cause) {
 
 class Judgement {
   public:
-    Judgement(Services& services, ChainContext& chain, Group& group, Answers& answers)
+    Judgement(Services& services, ChainContext& chain, Group& group, Answers& answers,
+              core::TimePoint begun)
         : services_(services),
           chain_(chain),
           group_(group),
           answers_(answers),
+          begun_(begun),
           now_(services.worker.clock.now()) {}
 
     void judge_failure(const TransportFailure& failure) {
@@ -131,14 +135,28 @@ class Judgement {
   private:
     Verdict classify(std::size_t place, const AttemptOutcome& outcome) const {
         const CallPlan& plan = group_.plans[place];
-        const routing::CallSent call{.method = plan.call->method,
+        const routing::CallSent call{.method = plan.in_array().method,
                                      .traits = *plan.traits,
-                                     .params = plan.call->params,
+                                     .params = plan.in_array().params,
                                      .message = routing::Message::batch};
         return routing::classify(*chain_.profiles[group_.upstream], call, outcome);
     }
 
+    // Of the block that it is bound to, beyond doubt?
+    bool is_doubted(std::size_t place, const Verdict& verdict, const std::optional<Answer>& said) {
+        PinnedCall* const pinned = group_.plans[place].pinned;
+        if (pinned != nullptr && verdict.cause == Cause::state_missing) {
+            pinned->block.note_pruned();
+        }
+        return pinned != nullptr && is_doubtful(verdict, said);
+    }
+
     void judge_result(std::size_t place, Answer answer) {
+        if (group_.plans[place].pinned != nullptr && jsonrpc::is_null(answer.json())) {
+            ++answered_;
+            unanswered_.alone.push_back(place);
+            return;
+        }
         SecondOpinion opinion(chain_, group_.plans[place], services_.worker.clock);
         routing::Tried asked;
         asked.set(group_.upstream);
@@ -157,6 +175,10 @@ class Judgement {
         if (!answers_[place]) {
             answers_[place].emplace(std::move(answer));
             answers_[place]->upstream = group_.upstream;
+            if (PinnedCall* const pinned = group_.plans[place].pinned) {
+                pinned->form = routing::BlockForm::hash;
+                pinned->time = now_ - begun_;
+            }
         }
     }
 
@@ -180,13 +202,15 @@ class Judgement {
             said = redacted ? std::move(redacted)
                             : Answer::shared(Answer::Kind::rpc_error, item.reply->error, body);
         }
-        if (verdict.disposition == Disposition::answer && said) {
+        if (is_doubted(place, verdict, said)) {
+            unanswered_.alone.push_back(place);
+        } else if (verdict.disposition == Disposition::answer && said) {
             give(place, std::move(*said));
         } else if (verdict.cause == Cause::batch_too_large) {
             note_named(item.reply->error);
             unanswered_.too_many.push_back(place);
         } else if (verdict.disposition == Disposition::split_and_resend) {
-            unanswered_.too_long.push_back(place);
+            unanswered_.alone.push_back(place);
         } else {
             note_refusal(place, verdict);
             lose(place, verdict.cause, std::move(said));
@@ -272,7 +296,7 @@ class Judgement {
             return;
         }
         if (verdict.cause == Cause::response_too_large) {
-            unanswered_.too_long = group_.places;
+            unanswered_.alone = group_.places;
             return;
         }
         if (may_be_about_arrays(verdict.cause)) {
@@ -304,6 +328,7 @@ class Judgement {
     ChainContext& chain_;
     Group& group_;
     Answers& answers_;
+    const core::TimePoint begun_;
     const core::TimePoint now_;
     Unanswered unanswered_;
     std::vector<std::size_t> missing_;
@@ -319,7 +344,7 @@ class Judgement {
 std::size_t size_of(const Group& group) {
     std::size_t size = 2;
     for (const std::size_t place : group.places) {
-        const jsonrpc::Call& call = *group.plans[place].call;
+        const jsonrpc::Call& call = group.plans[place].in_array();
         size += kCallHead + call.method.size() + call.params.size();
     }
     return size;
@@ -352,7 +377,7 @@ runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, Gr
     if (group.client.gone() && failure) {
         co_return Unanswered();  // cut off for its leaving: says nothing of the upstream
     }
-    Judgement judgement(services, chain, group, answers);
+    Judgement judgement(services, chain, group, answers, begin);
     if (!failure) {
         judgement.judge_reply(std::move(*result), first_id);
     } else if (group.cancellation.cancelled()) {

@@ -34,7 +34,7 @@ struct Group {
 // The places of the calls that got no answer, by what can be done for them.
 struct Unanswered {
     std::vector<std::size_t> too_many;  // refused for the number of calls: in smaller arrays
-    std::vector<std::size_t> too_long;  // of what they are answered: alone
+    std::vector<std::size_t> alone;     // their answers are too long together, or doubted
     struct Lost {
         std::size_t place = 0;
         Earlier earlier;

@@ -7,7 +7,9 @@
 #include "proxy/client_limit.hpp"
 #include "proxy/failure.hpp"
 #include "proxy/long_result.hpp"
+#include "proxy/pinned_request.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -25,6 +27,33 @@ GatewayError error_of(const jsonrpc::RequestError& error) {
                                                                  : ErrorType::invalid_request;
     own.message = error.message;
     return own;
+}
+
+bool names_no_call(const PinWish* pin, std::size_t calls) {
+    return pin != nullptr && std::any_of(pin->optional.begin(), pin->optional.end(),
+                                         [calls](std::size_t place) { return place >= calls; });
+}
+
+// Every batch where the operator wants it so.
+const PinWish* pin_of(const ClientRequest& request, const config::Chain& chain) {
+    static const PinWish kLatest{};
+    return request.pin == nullptr && chain.batch.pin_block ? &kLatest : request.pin;
+}
+
+runtime::Task<Answer> run_pinned_single(const RequestScope& scope, const ClientRequest& request,
+                                        CallPlan& plan, ResponseHead& head) {
+    runtime::Charge held(scope.services.worker.buffers);
+    PinnedAnswers result = co_await run_pinned(scope, request, *request.pin, {&plan, 1}, held);
+    head.block = std::move(result.block);
+    head.attempts = result.messages;
+    co_return std::move(*result.answers.front());
+}
+
+// What it sent beside the answer's own attempts, and its block, go into `head`.
+runtime::Task<Answer> run_single(const RequestScope& scope, const ClientRequest& request,
+                                 CallPlan& plan, ResponseHead& head) {
+    return request.pin != nullptr ? run_pinned_single(scope, request, plan, head)
+                                  : run_call(scope, plan);
 }
 
 std::string_view name_of(Passed passed) {
@@ -102,6 +131,12 @@ runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink
     if (!parsed) {
         return refuse(request, error_of(parsed.error()), chain, sink);
     }
+    if (names_no_call(request.pin, parsed->calls.size())) {
+        GatewayError error;
+        error.type = ErrorType::invalid_request;
+        error.message = "Weir-Optional names a place at which there is no call";
+        return refuse(request, std::move(error), chain, sink);
+    }
     return parsed->is_batch
                ? handle_batch(request, std::move(*parsed), chain, std::move(place), sink)
                : handle_single(request, std::move(*parsed), chain, std::move(place), sink);
@@ -146,9 +181,9 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::stream};
-    Answer answer = co_await run_call(scope, plan);
+    Answer answer = co_await run_single(scope, request, plan, head);
     item.answer = &answer;
-    head.attempts = answer.attempts;
+    head.attempts += answer.attempts;
     std::string_view failure;
     if (answer.kind() == Answer::Kind::long_result) {
         const core::TimePoint deadline =
@@ -210,7 +245,15 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
                              .snapshot = chain.pool.get(),
                              .received = request.received,
                              .long_replies = LongReplies::buffer};
-    const BatchResult result = co_await run_batch(scope, plans, held);
+    const PinWish* const pin = pin_of(request, chain.context.config);
+    PinnedAnswers result;
+    if (pin != nullptr) {
+        result = co_await run_pinned(scope, request, *pin, plans, held);
+    } else {
+        BatchResult plain = co_await run_batch(scope, plans, held);
+        result.answers = std::move(plain.answers);
+        result.messages = plain.messages;
+    }
     const Answers& answers = result.answers;
     std::vector<BatchItem> items(plans.size());
     bool anything = false;
@@ -220,6 +263,7 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
     }
     ResponseHead head = batch_head(items);
     head.attempts += result.messages;
+    head.block = std::move(result.block);
     if (anything) {
         const ResponseBody body = assemble_batch(items);
         co_await sink.send(head, body.pieces);

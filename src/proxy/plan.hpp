@@ -12,12 +12,14 @@
 #include "telemetry/metrics.hpp"
 
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace weir::proxy {
 
 struct Client;
 struct Earlier;
+struct PinnedCall;
 
 struct CallPlan {
     const jsonrpc::Call* call = nullptr;
@@ -30,10 +32,16 @@ struct CallPlan {
     HeadCall head_call = HeadCall::none;
     bool null_needs_head = false;                     // looks something up that newer blocks hold
     std::optional<routing::UpstreamIndex> preferred;  // should serve if it can
-    Earlier* earlier = nullptr;           // the first attempt, in an array with other calls
-    std::optional<GatewayError> refusal;  // answered without an upstream
+    Earlier* earlier = nullptr;              // the first attempt, in an array with other calls
+    std::optional<GatewayError> refusal;     // answered without an upstream
+    std::optional<std::string> known;        // the result, known without one
+    PinnedCall* pinned = nullptr;            // a read that is bound to one block
+    const jsonrpc::Call* by_hash = nullptr;  // what it is in an array then
 
     routing::Access access() const { return traits->access; }
+
+    // As it stands in an array.
+    const jsonrpc::Call& in_array() const { return by_hash != nullptr ? *by_hash : *call; }
 
     // Nothing is sent back for it.
     bool is_silent() const { return call->is_notification() && !refusal; }

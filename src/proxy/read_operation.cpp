@@ -1,6 +1,7 @@
 #include "proxy/read_operation.hpp"
 
 #include "proxy/client.hpp"
+#include "proxy/pinned_attempt.hpp"
 #include "proxy/write_upstream.hpp"
 #include "runtime/event.hpp"
 
@@ -228,7 +229,7 @@ runtime::Task<> ReadOperation::run_attempts() {
                                      .long_replies = long_replies_,
                                      .cancellation = &running.cancellation,
                                      .params = params_};
-        Judged judged = co_await send_call(services_, chain_, plan_, options);
+        Judged judged = co_await send(options);
         if (judged.answer && judged.answer->kind() == Answer::Kind::long_result) {
             judged.answer->long_result().permit = std::move(granted->permit);
         }
@@ -236,12 +237,22 @@ runtime::Task<> ReadOperation::run_attempts() {
         if (!answer_ && client_.gone() && running.cancellation.cancelled()) {
             continue;  // cut off for the client's own leaving: says nothing of the upstream
         }
+        if (judged.unasked) {
+            attempts_ -= judged.verdict.cause == Cause::block_unknown ? 1 : 0;
+            settle_failure(upstream, judged.verdict.cause, std::nullopt);
+            continue;
+        }
         if (answer_) {
             settle_loser(running, std::move(judged));
         } else {
             settle(upstream, std::move(judged));
         }
     }
+}
+
+runtime::Task<Judged> ReadOperation::send(const AttemptOptions& options) {
+    return plan_.pinned != nullptr ? send_pinned(services_, chain_, plan_, options)
+                                   : send_call(services_, chain_, plan_, options);
 }
 
 // A further attempt because one failed or is late. Going on from a limit, or to somebody who has
@@ -281,11 +292,13 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
                              .patience = chain_.config.rate_limits.max_wait,
                              .block = opinion_.need(),
                              .served = opinion_.served(*snapshot_)};
+    const routing::Tried out =
+        plan_.pinned != nullptr ? tried_ | plan_.pinned->block.lacking() : tried_;
     const auto picked =
-        plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, tried_, now)
+        plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, out, now)
         : plan_.preferred
-            ? routing::select_kept(*snapshot_, need, tried_, *plan_.preferred, now)
-            : routing::select(*snapshot_, need, tried_, now, services_.worker.random.next());
+            ? routing::select_kept(*snapshot_, need, out, *plan_.preferred, now)
+            : routing::select(*snapshot_, need, out, now, services_.worker.random.next());
     if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *upstream;
     }
@@ -298,6 +311,7 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     report_attempt(services_, chain_, plan_, upstream, judged);
     const Cause cause = judged.verdict.cause;
     const bool unknown_block = cause == Cause::block_unknown && judged.answer &&
+                               plan_.pinned == nullptr &&
                                opinion_.judge_unknown_block() == SecondOpinion::Opinion::give;
     if (judged.answer && (judged.verdict.disposition == Disposition::answer || unknown_block)) {
         if (opinion_.judge(upstream, *judged.answer, tried_, judged.at) ==
@@ -328,7 +342,9 @@ void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,
     } else {
         refused_.set(upstream);
     }
-    if (said && said->kind() == Answer::Kind::rpc_error && !is_about_the_account(cause)) {
+    const bool of_the_block = cause == Cause::block_unknown || cause == Cause::state_missing;
+    if (said && said->kind() == Answer::Kind::rpc_error && !is_about_the_account(cause) &&
+        !(plan_.pinned != nullptr && of_the_block)) {
         last_error_ = std::make_unique<Answer>(std::move(*said));
         last_error_->upstream = upstream;
     }

@@ -50,6 +50,7 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
     std::optional<upstream::Granted> admit(core::TimePoint now);
     std::optional<routing::UpstreamIndex> choose(core::TimePoint now);
     void take_over(Earlier&& earlier);
+    runtime::Task<Judged> send(const AttemptOptions& options);
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
     void settle_failure(routing::UpstreamIndex upstream, routing::Cause cause,
                         std::optional<Answer>&& said);

@@ -44,7 +44,8 @@ routing::Need need_of(const ChainContext& chain, const routing::RoutingSnapshot&
 // Slow calls go alone, so that the others do not wait for them; and so do those that show the head,
 // which may have to be asked again elsewhere.
 bool may_ride(const RequestScope& scope, const CallPlan& plan) {
-    return !plan.refusal && plan.access() == routing::Access::read && !plan.wants_pending &&
+    return !plan.refusal && !plan.known && (plan.pinned == nullptr || plan.by_hash != nullptr) &&
+           plan.access() == routing::Access::read && !plan.wants_pending &&
            plan.traits->time_class == routing::TimeClass::fast && !has_a_holder(scope, plan) &&
            (plan.head_call == HeadCall::none || scope.chain.config.upstreams.size() == 1);
 }

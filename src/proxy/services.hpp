@@ -9,6 +9,7 @@
 #include "upstream/transport.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace weir::proxy {
 
@@ -21,6 +22,7 @@ struct Services {
     const telemetry::PieceRedactor& secrets;
     Observations& observations;
     std::uint64_t next_id = 1;
+    std::string correlation_key = {};  // of the log; empty: reads are not told apart
 };
 
 }  // namespace weir::proxy

@@ -22,9 +22,27 @@ constexpr MethodTraits other(std::string_view name, Access access, std::uint16_t
     return {name, access, TimeClass::fast, BlockParam::none, 0, cost, 0};
 }
 
+// Takes the object of EIP-1898 where it takes a block's number.
+constexpr MethodTraits by_object(MethodTraits traits) {
+    traits.by_hash = ByHash::object;
+    return traits;
+}
+
 // Reads of accounts or storage as of a block, or code that is run on them.
 constexpr MethodTraits on_state(MethodTraits traits) {
     traits.reads_state = true;
+    return traits.by_hash == ByHash::no ? by_object(traits) : traits;
+}
+
+// The same result, asked by the block's hash under another name.
+constexpr MethodTraits twin(MethodTraits traits, std::string_view hash_method) {
+    traits.by_hash = ByHash::method;
+    traits.hash_method = hash_method;
+    return traits;
+}
+
+constexpr MethodTraits by_filter(MethodTraits traits) {
+    traits.by_hash = ByHash::filter;
     return traits;
 }
 
@@ -85,29 +103,34 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("eth_syncing", 10),
 
     // eth_: blocks, transactions, receipts.
-    fast("eth_getBlockAccessList", 40, kBlock, 0),
+    by_object(fast("eth_getBlockAccessList", 40, kBlock, 0)),
     fast("eth_getBlockAccessListByBlockHash", 40, kHash, 0),
-    fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
+    twin(fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
+         "eth_getBlockAccessListByBlockHash"),
     fast("eth_getBlockByHash", 20, kHash, 0),
-    fast("eth_getBlockByNumber", 20, kBlock, 0),
-    fast("eth_getBlockReceipts", 20, kBlock, 0),
+    twin(fast("eth_getBlockByNumber", 20, kBlock, 0), "eth_getBlockByHash"),
+    by_object(fast("eth_getBlockReceipts", 20, kBlock, 0)),
     fast("eth_getBlockTransactionCountByHash", 20, kHash, 0),
-    fast("eth_getBlockTransactionCountByNumber", 20, kBlock, 0),
+    twin(fast("eth_getBlockTransactionCountByNumber", 20, kBlock, 0),
+         "eth_getBlockTransactionCountByHash"),
     fast("eth_getHeaderByHash", 20, kHash, 0),
-    fast("eth_getHeaderByNumber", 20, kBlock, 0),
+    twin(fast("eth_getHeaderByNumber", 20, kBlock, 0), "eth_getHeaderByHash"),
     fast("eth_getRawTransactionByBlockHashAndIndex", 20, kHash, 0),
-    fast("eth_getRawTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+    twin(fast("eth_getRawTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+         "eth_getRawTransactionByBlockHashAndIndex"),
     fast("eth_getRawTransactionByHash", 20),
     fast("eth_getTransactionByBlockHashAndIndex", 20, kHash, 0),
-    fast("eth_getTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+    twin(fast("eth_getTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+         "eth_getTransactionByBlockHashAndIndex"),
     fast("eth_getTransactionByHash", 20),
     fast("eth_getTransactionBySenderAndNonce", 20),
     fast("eth_getTransactionReceipt", 20),
-    fast("eth_getTransactionReceiptsByBlock", 20, kBlock, 0),
+    by_object(fast("eth_getTransactionReceiptsByBlock", 20, kBlock, 0)),
     fast("eth_getUncleByBlockHashAndIndex", 20, kHash, 0),
-    fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
+    twin(fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
+         "eth_getUncleByBlockHashAndIndex"),
     fast("eth_getUncleCountByBlockHash", 20, kHash, 0),
-    fast("eth_getUncleCountByBlockNumber", 20, kBlock, 0),
+    twin(fast("eth_getUncleCountByBlockNumber", 20, kBlock, 0), "eth_getUncleCountByBlockHash"),
     pool("eth_pendingTransactions", TimeClass::fast, 40),
 
     // eth_: state, execution, logs.
@@ -120,7 +143,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     on_state(fast("eth_getAccountInfo", 20, kBlock, 1)),
     on_state(fast("eth_getBalance", 20, kBlock, 1)),
     on_state(fast("eth_getCode", 20, kBlock, 1)),
-    slow("eth_getLogs", 60, kLogs, 0),
+    by_filter(slow("eth_getLogs", 60, kLogs, 0)),
     on_state(slow("eth_getProof", 20, kBlock, 2)),
     on_state(fast("eth_getStorageAt", 20, kBlock, 2)),
     on_state(fast("eth_getStorageValues", 40, kBlock, 1)),
@@ -153,13 +176,13 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("debug_gcStats", 20),
     slow("debug_getAccessibleState", 40),
     slow("debug_getBadBlocks", 40),
-    slow("debug_getBlockAccessList", 40, kBlock, 0),
+    by_object(slow("debug_getBlockAccessList", 40, kBlock, 0)),
     fast("debug_getBlockRlp", 40, kBlock, 0),
     slow("debug_getModifiedAccountsByHash", 80, kHash, 0),
     slow("debug_getModifiedAccountsByNumber", 80, kBlock, 0),
-    fast("debug_getRawBlock", 40, kBlock, 0),
-    fast("debug_getRawHeader", 20, kBlock, 0),
-    slow("debug_getRawReceipts", 40, kBlock, 0),
+    by_object(fast("debug_getRawBlock", 40, kBlock, 0)),
+    by_object(fast("debug_getRawHeader", 20, kBlock, 0)),
+    by_object(slow("debug_getRawReceipts", 40, kBlock, 0)),
     fast("debug_getRawTransaction", 20),
     fast("debug_getTrieFlushInterval", 10),
     slow("debug_intermediateRoots", 170, kHash, 0),
@@ -171,7 +194,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     slow("debug_traceBadBlock", 170, kHash, 0),
     slow("debug_traceBlock", 170),
     slow("debug_traceBlockByHash", 170, kHash, 0),
-    on_state(slow("debug_traceBlockByNumber", 170, kBlock, 0)),
+    on_state(twin(slow("debug_traceBlockByNumber", 170, kBlock, 0), "debug_traceBlockByHash")),
     on_state(slow("debug_traceCall", 170, kBlock, 1)),
     slow("debug_traceCallMany", 170),
     slow("debug_traceTransaction", 170),
@@ -191,7 +214,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
 
     // ots_.
     fast("ots_getApiLevel", 10),
-    fast("ots_getBlockDetails", 20, kBlock, 0),
+    twin(fast("ots_getBlockDetails", 20, kBlock, 0), "ots_getBlockDetailsByHash"),
     fast("ots_getBlockDetailsByHash", 20, kHash, 0),
     slow("ots_getBlockTransactions", 40, kBlock, 0),
     slow("ots_getContractCreator", 80),
@@ -212,7 +235,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("erigon_getBlockByTimestamp", 20),
     fast("erigon_getBlockReceiptsByBlockHash", 20, kHash, 0),
     fast("erigon_getHeaderByHash", 20, kHash, 0),
-    fast("erigon_getHeaderByNumber", 20, kBlock, 0),
+    twin(fast("erigon_getHeaderByNumber", 20, kBlock, 0), "erigon_getHeaderByHash"),
     slow("erigon_getLatestLogs", 60, kLogs, 0),
     slow("erigon_getLogs", 60, kLogs, 0),
     slow("erigon_getLogsByHash", 60, kHash, 0),
@@ -262,9 +285,9 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("bor_getCurrentValidators", 20),
     fast("bor_getHeaderByNumber", 20, kBlock, 0),
     fast("bor_getRootHash", 40),
-    fast("bor_getSigners", 20, kBlock, 0),
+    twin(fast("bor_getSigners", 20, kBlock, 0), "bor_getSignersAtHash"),
     fast("bor_getSignersAtHash", 20, kHash, 0),
-    fast("bor_getSnapshot", 20, kBlock, 0),
+    twin(fast("bor_getSnapshot", 20, kBlock, 0), "bor_getSnapshotAtHash"),
     fast("bor_getSnapshotAtHash", 20, kHash, 0),
     fast("bor_getSnapshotProposer", 20, kBlock, 0),
     fast("bor_getSnapshotProposerSequence", 20, kBlock, 0),

@@ -33,6 +33,14 @@ enum class BlockParam : std::uint8_t {
     pending,     // none, but it reads the node's own pool: always the block to come
 };
 
+// How a call can name its block by its hash instead.
+enum class ByHash : std::uint8_t {
+    no,
+    object,  // EIP-1898, in the place of the number
+    method,  // as another method with the same result, MethodTraits::hash_method
+    filter,  // the filter's `blockHash`, where its range is one block
+};
+
 struct MethodTraits {
     std::string_view name;  // as spelled by the execution API; empty for the unknown method
     Access access = Access::write;
@@ -42,6 +50,8 @@ struct MethodTraits {
     std::uint16_t cost = 20;   // relative weight in units of a provider's compute units
     std::uint16_t number = 0;  // its place in the table; 0 is every method that is not in it
     bool reads_state = false;  // accounts or storage as of its block, or runs code on them
+    ByHash by_hash = ByHash::no;
+    std::string_view hash_method = {};  // for ByHash::method
 
     bool known() const { return !name.empty(); }
 };

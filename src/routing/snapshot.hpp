@@ -42,6 +42,7 @@ struct UpstreamView {
     double score = 1;                    // 0 to 1, for calls of the fast time class
     double slow_score = 1;               // and of the slow one
     std::optional<chain::BlockId> head;  // as it said last; its hash may not be known
+    std::string head_parent;             // the hash of the block before it; may be empty
     core::TimePoint head_at{};           // and when
     // The newest block it was seen to have, and when; nothing where no head rule holds.
     struct Reach {

@@ -76,6 +76,7 @@ AnswerHead Answer::head_of(const proxy::ResponseHead& head) {
     AnswerHead answer = common_head(head.status);
     answer.attempts = head.attempts;
     answer.retry_after_seconds = head.retry_after_seconds;
+    answer.block = head.block;
     if (head.status == 401) {
         answer.headers = kAuthenticate;
     }

@@ -234,6 +234,7 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
             .request_id = answer_.request_id(),
             .peer = origin_,
             .received = received_,
+            .pin = forward.pin.get(),
             .room = context_.state.in_flight.left(),
         };
         wire_.watch(*this, received_);

@@ -194,6 +194,10 @@ class Parser final : public http::basic_parser<true> {
             head_.forwarded_for.push_back(value);
         } else if (core::iequals(name, "Access-Control-Request-Private-Network")) {
             head_.asks_private_network = core::iequals(value, "true");
+        } else if (core::iequals(name, "Weir-Block")) {
+            head_.block = head_.block ? std::string_view() : value;
+        } else if (core::iequals(name, "Weir-Optional")) {
+            head_.optional_calls = head_.optional_calls ? std::string_view("twice") : value;
         }
     }
 

@@ -137,6 +137,10 @@ std::string_view HeadWriter::write(const AnswerHead& head, core::TimePoint now) 
         text_ += "\r\nRetry-After: ";
         append_number(text_, head.retry_after_seconds);
     }
+    if (!head.block.empty()) {
+        text_ += "\r\nWeir-Block: ";
+        text_ += head.block;
+    }
     text_ += "\r\n";
     if (!head.allow_origin.empty()) {
         text_ += "Access-Control-Allow-Origin: ";

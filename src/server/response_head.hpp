@@ -21,6 +21,7 @@ struct AnswerHead {
     std::string_view request_id;
     unsigned attempts = 0;
     unsigned retry_after_seconds = 0;    // 0: none
+    std::string_view block = {};         // Weir-Block; empty: none
     std::string_view allow_origin = {};  // empty: no CORS headers
     std::string_view headers = {};       // further lines, each with its CRLF
 };

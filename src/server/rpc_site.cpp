@@ -86,7 +86,12 @@ Decision RpcSite::decide(const RequestHead& head, const OriginVerdict& origin) {
     if (head.content_length > settings_.get()->limits.max_body) {
         return Refusal{ErrorType::body_too_large, 413, "the request's body is too large"};
     }
-    return Forward{&handler_, std::move(*route)};
+    const auto pin = proxy::read_pin_wish(
+        {.block = head.block, .optional = head.optional_calls, .query = head.query});
+    if (!pin) {
+        return Refusal{ErrorType::invalid_request, 400, pin.error()};
+    }
+    return Forward{&handler_, std::move(*route), *pin};
 }
 
 void RpcSite::refused(const proxy::GatewayError& error, std::string_view request_id,

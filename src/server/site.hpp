@@ -2,10 +2,12 @@
 #pragma once
 
 #include "proxy/exchange.hpp"
+#include "proxy/pin_wish.hpp"
 #include "server/access_rules.hpp"
 #include "server/refusal.hpp"
 #include "server/request_head.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -24,6 +26,7 @@ struct Reply {
 struct Forward {
     proxy::RequestHandler* handler;
     proxy::Route route;
+    std::shared_ptr<const proxy::PinWish> pin = {};  // null: its reads are not bound to a block
 };
 
 using Decision = std::variant<Forward, Reply, Refusal>;

@@ -107,6 +107,7 @@ struct AppendScalar {
     std::string& out;
 
     void operator()(std::string_view /*text*/) const {}
+    void operator()(Json /*text*/) const {}
     void operator()(std::int64_t value) const { append_number(out, value); }
     void operator()(std::uint64_t value) const { append_number(out, value); }
     void operator()(double value) const {
@@ -173,6 +174,8 @@ struct Log::Impl {
             line += ':';
             if (const auto* text = std::get_if<std::string_view>(&field.value)) {
                 append_json_string(line, masks.apply(*text, draft.scratch));
+            } else if (const auto* json = std::get_if<Json>(&field.value)) {
+                line += masks.apply(json->text, draft.scratch);
             } else {
                 std::visit(AppendScalar{line}, field.value);
             }
@@ -194,6 +197,8 @@ struct Log::Impl {
             line += '=';
             if (const auto* text = std::get_if<std::string_view>(&field.value)) {
                 append_text_value(line, masks.apply(*text, draft.scratch));
+            } else if (const auto* json = std::get_if<Json>(&field.value)) {
+                append_text_value(line, masks.apply(json->text, draft.scratch));
             } else {
                 std::visit(AppendScalar{line}, field.value);
             }

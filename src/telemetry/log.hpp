@@ -14,9 +14,14 @@
 
 namespace weir::telemetry {
 
+// A value that is JSON already; the text format writes it as a string.
+struct Json {
+    std::string_view text;
+};
+
 struct Field {
     std::string_view key;
-    std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool> value;
+    std::variant<std::string_view, std::int64_t, std::uint64_t, double, bool, Json> value;
 };
 
 // Where lines go: stderr unless a test says otherwise. `buffer` bytes may wait to be written.

@@ -342,6 +342,7 @@ void Pool::Impl::publish(core::TimePoint now) {
         out.slow_score = score_of(i, TimeClass::slow);
         if (const auto& latest = view.latest(i)) {
             out.head = latest->latest;
+            out.head_parent = latest->parent_hash;
             out.head_at = latest->at;
             if (members.size() > 1) {
                 out.reach = {latest->latest.number, latest->at};

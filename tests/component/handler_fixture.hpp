@@ -96,10 +96,13 @@ struct Fixture {
         serve();
     }
 
-    RecordingSink ask(const std::string& body) { return ask_all({body}).front(); }
+    RecordingSink ask(const std::string& body, const proxy::PinWish* pin = nullptr) {
+        return ask_all({body}, pin).front();
+    }
 
     // Side by side.
-    std::vector<RecordingSink> ask_all(const std::vector<std::string>& bodies) {
+    std::vector<RecordingSink> ask_all(const std::vector<std::string>& bodies,
+                                       const proxy::PinWish* pin = nullptr) {
         std::vector<RecordingSink> sinks(bodies.size());
         std::vector<proxy::ClientRequest> requests(bodies.size());
         std::size_t done = 0;
@@ -108,7 +111,8 @@ struct Fixture {
                            .body = bodies[i],
                            .request_id = "r1",
                            .peer = "127.0.0.1",
-                           .received = clock.now()};
+                           .received = clock.now(),
+                           .pin = pin};
             boost::asio::co_spawn(worker.io, run_one(*handler, requests[i], sinks[i], done),
                                   boost::asio::detached);
         }

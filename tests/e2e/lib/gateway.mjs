@@ -42,12 +42,12 @@ function listening(line) {
 }
 
 // The arguments of a run with `chain`, further keys of it, and upstreams that are {url, ...keys}.
-function configured(t, {chainId, upstreams, chain}) {
+function configured(t, {chainId, upstreams, chain, settings}) {
   const folder = mkdtempSync(path.join(tmpdir(), 'weir-e2e-'));
   atEnd(t, () => rmSync(folder, {recursive: true}));
   const file = path.join(folder, 'weir.yaml');
   // YAML takes JSON as it is.
-  writeFileSync(file, JSON.stringify({chains: [{chain_id: chainId, ...chain, upstreams}]}));
+  writeFileSync(file, JSON.stringify({...settings, chains: [{chain_id: chainId, ...chain, upstreams}]}));
   return ['--config', file];
 }
 
@@ -61,13 +61,14 @@ export async function startDaemon(t, command, args, options = {}) {
   return weir;
 }
 
-// `upstreams` are URLs, or with `chain` what the configuration file holds of them.
-export async function startGateway(t, {chainId, upstreams, chain, args = []}) {
+// `upstreams` are URLs, or with `chain` what the configuration file holds of them; `settings` are
+// its other sections.
+export async function startGateway(t, {chainId, upstreams, chain, settings, args = []}) {
   if (!binary) return {url: upstreams[0].url ?? upstreams[0]};
   return startDaemon(t, binary, [
     'run',
     ...(chain
-      ? configured(t, {chainId, upstreams, chain})
+      ? configured(t, {chainId, upstreams, chain, settings})
       : ['--chain-id', String(chainId), ...upstreams.flatMap((url) => ['--upstream', url])]),
     '--listen',
     '127.0.0.1:0',

@@ -342,3 +342,22 @@ TEST_CASE("the cost of a line", "[.bench]") {
     WARN("dropped: " << log.dropped());
     close(null);
 }
+
+TEST_CASE("a field that is JSON stands as it is, without secrets, and as text in the text format") {
+    const std::string list = R"([{"method":"eth_call","key":"of-a-secret-key"}])";
+    for (const LogFormat format : {LogFormat::json, LogFormat::text}) {
+        Channel channel;
+        {
+            Log log(settings(format), {core::Secret("of-a-secret-key")}, {channel.writer()});
+            log.write(LogLevel::info, "record", {{"reads", telemetry::Json{list}}});
+        }
+        const std::vector<std::string> lines = lines_of(channel.read_all(0ms));
+        REQUIRE(lines.size() == 1);
+        CHECK(lines[0].find("of-a-secret-key") == std::string::npos);
+        if (format == LogFormat::json) {
+            CHECK(member(lines[0], "reads") == R"([{"method":"eth_call","key":"***"}])");
+        } else {
+            CHECK(lines[0].find(R"(reads="[{\"method\":\"eth_call\")") != std::string::npos);
+        }
+    }
+}

@@ -1,0 +1,44 @@
+// One upstream's word on one block.
+#pragma once
+
+#include "chain/observation.hpp"
+#include "core/time.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/services.hpp"
+#include "routing/verdict.hpp"
+#include "upstream/transport.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace weir::proxy {
+
+struct BlockQuestion {
+    std::string_view method;
+    std::string params;
+
+    static BlockQuestion by_tag(std::string_view tag);
+    static BlockQuestion by_number(std::uint64_t number);
+    static BlockQuestion by_hash(std::string_view hash);
+};
+
+struct BlockWord {
+    enum class Kind : std::uint8_t {
+        block,
+        none,  // it knows of no such block
+        no_answer,
+    } kind = Kind::no_answer;
+    chain::Observation block = {};
+    routing::Cause cause = routing::Cause::answered;  // why there is no answer
+};
+
+// Asked once, within an attempt's time; health and metrics are told. A place at the upstream, and
+// what the question costs there, are the caller's affair. References must live until the task has
+// ended.
+runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
+                                       routing::UpstreamIndex upstream,
+                                       const BlockQuestion& question, core::TimePoint deadline,
+                                       upstream::Cancellation* cancellation);
+
+}  // namespace weir::proxy

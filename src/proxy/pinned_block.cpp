@@ -1,0 +1,264 @@
+#include "proxy/pinned_block.hpp"
+
+#include "core/hex.hpp"
+#include "jsonrpc/value.hpp"
+#include "proxy/attempt.hpp"
+#include "proxy/block_question.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace weir::proxy {
+namespace {
+
+using routing::UpstreamIndex;
+
+// A block that nobody has: a node that heeds hashes refuses to speak of it.
+constexpr std::string_view kTrialMethod = "eth_getCode";
+constexpr std::string_view kTrialParams =
+    R"(["0x0000000000000000000000000000000000000000",{"blockHash":)"
+    R"("0x776569723a206120626c6f636b2074686174206e6f20636861696e20686173",)"
+    R"("requireCanonical":true}])";
+
+routing::HashReads::Trial trial_of(const Judged& judged) {
+    using Trial = routing::HashReads::Trial;
+    if (judged.answer && judged.answer->kind() == Answer::Kind::result) {
+        return jsonrpc::is_null(judged.answer->json()) ? Trial::refused : Trial::answered;
+    }
+    switch (judged.verdict.cause) {
+        case routing::Cause::block_unknown:
+        case routing::Cause::invalid_params:
+        case routing::Cause::unknown:
+        case routing::Cause::method_unsupported:
+        case routing::Cause::plan_lacks_method:
+            return judged.answer ? Trial::refused : Trial::unclear;
+        default:
+            return Trial::unclear;
+    }
+}
+
+std::string_view advice(Unavailable reason) {
+    switch (reason) {
+        case Unavailable::pruned:
+            return "its state is kept no more; take a newer block";
+        case Unavailable::reorganised:
+            return "other blocks have taken its place; begin again with a new one";
+        case Unavailable::unknown:
+            return "none of them knows it";
+        case Unavailable::no_upstream:
+            return "none that has it is fit to serve";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string_view to_string(Unavailable reason) {
+    switch (reason) {
+        case Unavailable::pruned:
+            return "pruned";
+        case Unavailable::reorganised:
+            return "reorganised";
+        case Unavailable::unknown:
+            return "unknown";
+        case Unavailable::no_upstream:
+            return "no_upstream";
+    }
+    return "";
+}
+
+GatewayError snapshot_unavailable(std::optional<std::uint64_t> number, std::string_view hash,
+                                  Unavailable reason, std::string_view chain) {
+    std::string name = "the block";
+    if (number) {
+        name = "block " + std::to_string(*number);
+    }
+    if (!hash.empty()) {
+        name += (number ? " (" : " ") + std::string(hash) + (number ? ")" : "");
+    }
+    GatewayError error;
+    error.type = ErrorType::snapshot_unavailable;
+    error.message = name + " cannot be read from any upstream of chain " + std::string(chain) +
+                    ": " + std::string(advice(reason));
+    error.extra_data = R"("blockHash":)" + (hash.empty() ? "null" : '"' + std::string(hash) + '"') +
+                       R"(,"blockNumber":)" +
+                       (number ? '"' + core::to_quantity(*number) + '"' : "null") +
+                       R"(,"reason":")" + std::string(to_string(reason)) + '"';
+    return error;
+}
+
+PinnedBlock::PinnedBlock(Services& services, ChainContext& chain, chain::BlockId block,
+                         core::TimePoint deadline)
+    : services_(services),
+      chain_(chain),
+      block_(std::move(block)),
+      deadline_(deadline),
+      begun_(services.worker.clock.now()),
+      known_(chain.config.upstreams.size()) {}
+
+runtime::Task<> PinnedBlock::wait_for(Errand& errand) {
+    runtime::Event ended(services_.worker.io);
+    errand.waiting.push_back(&ended);
+    co_await ended.wait();
+}
+
+void PinnedBlock::end(Errand& errand) {
+    errand.running = false;
+    for (runtime::Event* const waiting : std::exchange(errand.waiting, {})) {
+        waiting->set();
+    }
+}
+
+runtime::Task<Holding> PinnedBlock::check(UpstreamIndex upstream) {
+    const Known& known = known_[upstream];
+    if (!known.lacks && !known.held_at) {
+        const auto pool = chain_.pool.snapshots().get();
+        const std::optional<chain::BlockId>& head = pool->upstreams[upstream].head;
+        if ((head && *head == block_) ||
+            chain_.snapshots.has(upstream, block_.hash, services_.worker.clock.now())) {
+            co_return Holding::holds;
+        }
+    }
+    const Holding holding = co_await check_since(upstream, begun_);
+    co_return holding;
+}
+
+runtime::Task<Holding> PinnedBlock::check_since(UpstreamIndex upstream, core::TimePoint since) {
+    Known& known = known_[upstream];
+    for (;;) {
+        if (known.lacks) {
+            co_return Holding::lacks;
+        }
+        if (known.held_at && *known.held_at >= since) {
+            co_return Holding::holds;
+        }
+        if (known.failed_at && *known.failed_at >= since) {
+            co_return Holding::no_answer;
+        }
+        if (known.check.running) {
+            co_await wait_for(known.check);
+        } else {
+            known.check.running = true;
+            co_await ask(upstream);
+            end(known.check);
+        }
+    }
+}
+
+// Charged like any call. False: its budget has no room in time.
+runtime::Task<bool> PinnedBlock::pay(UpstreamIndex upstream, const routing::MethodTraits& traits) {
+    const core::TimePoint now = services_.worker.clock.now();
+    const core::TimePoint at = chain_.pool.charge_probe(upstream, traits, now);
+    if (at > now + chain_.config.rate_limits.max_wait || at >= deadline_) {
+        co_return false;
+    }
+    if (at > now) {
+        co_await runtime::sleep_until(services_.worker.io, at);
+    }
+    ++messages_;
+    co_return true;
+}
+
+// What is on the upstream's chain at the block's height.
+runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
+    Known& known = known_[upstream];
+    const BlockQuestion question = BlockQuestion::by_number(block_.number);
+    const bool paid = co_await pay(upstream, routing::find_method(question.method));
+    const core::TimePoint asked_at = services_.worker.clock.now();
+    if (!paid) {
+        known.failed_at = asked_at;
+        known.trouble = routing::Cause::rate_limited;
+        co_return;
+    }
+    const BlockWord word =
+        co_await ask_for_block(services_, chain_, upstream, question, deadline_, nullptr);
+    if (word.kind == BlockWord::Kind::no_answer) {
+        known.failed_at = asked_at;
+        known.trouble = word.cause;
+        co_return;
+    }
+    if (word.kind == BlockWord::Kind::block && word.block.latest == block_) {
+        known.held_at = asked_at;
+        const auto pool = chain_.pool.snapshots().get();
+        const std::uint64_t head = pool->head ? pool->head->number : 0;
+        chain_.snapshots.note_held(upstream, block_, head - std::min(head, block_.number),
+                                   asked_at);
+        co_return;
+    }
+    known.lacks = true;
+    (word.kind == BlockWord::Kind::block ? replaced_ : unknown_) = true;
+    chain_.snapshots.forget(upstream, block_.hash);
+}
+
+runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
+                                            const routing::MethodTraits& traits) {
+    const auto needs_trial = [&](const routing::HashReads& learned) {
+        return traits.by_hash == routing::ByHash::object &&
+               learned.needs_trial(upstream, services_.worker.clock.now());
+    };
+    Errand& trial = known_[upstream].trial;
+    while (chain_.snapshots.hash_reads(needs_trial)) {
+        if (trial.running) {
+            co_await wait_for(trial);
+        } else {
+            trial.running = true;
+            co_await try_hashes(upstream);
+            end(trial);
+        }
+    }
+    const auto takes = [&](const routing::HashReads& learned) {
+        return learned.takes(upstream, traits, services_.worker.clock.now());
+    };
+    co_return chain_.snapshots.hash_reads(takes);
+}
+
+runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream) {
+    const jsonrpc::Call call{.id = "0", .method = kTrialMethod, .params = kTrialParams};
+    CallPlan plan;
+    plan.call = &call;
+    plan.traits = &routing::find_method(kTrialMethod);
+    auto trial = routing::HashReads::Trial::unclear;
+    const bool paid = co_await pay(upstream, *plan.traits);
+    if (paid) {
+        const core::TimePoint now = services_.worker.clock.now();
+        const AttemptOptions options{
+            .upstream = upstream,
+            .now = now,
+            .deadline = std::min(deadline_, now + chain_.config.timeouts.attempt),
+            .connection = upstream::Connection::pooled,
+            .long_replies = LongReplies::buffer,
+            .cancellation = nullptr,
+            .params = kTrialParams};
+        const Judged judged = co_await send_call(services_, chain_, plan, options);
+        trial = trial_of(judged);
+    }
+    const auto note = [&](routing::HashReads& learned) {
+        learned.note_trial(upstream, trial, services_.worker.clock.now());
+    };
+    chain_.snapshots.hash_reads(note);
+}
+
+routing::Tried PinnedBlock::lacking() const {
+    routing::Tried lacking;
+    for (UpstreamIndex i = 0; i < known_.size(); ++i) {
+        lacking.set(i, known_[i].lacks);
+    }
+    return lacking;
+}
+
+Unavailable PinnedBlock::reason() const {
+    if (pruned_) {
+        return Unavailable::pruned;
+    }
+    if (replaced_) {
+        return Unavailable::reorganised;
+    }
+    return unknown_ ? Unavailable::unknown : Unavailable::no_upstream;
+}
+
+routing::Cause PinnedBlock::trouble(UpstreamIndex upstream) const {
+    return known_[upstream].trouble;
+}
+
+}  // namespace weir::proxy

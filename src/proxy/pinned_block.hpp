@@ -1,0 +1,109 @@
+// The one block of a pinned request, and what its reads have found of who has it.
+#pragma once
+
+#include "chain/observation.hpp"
+#include "core/time.hpp"
+#include "jsonrpc/request.hpp"
+#include "proxy/chain_context.hpp"
+#include "proxy/gateway_error.hpp"
+#include "proxy/services.hpp"
+#include "routing/methods.hpp"
+#include "routing/pin.hpp"
+#include "routing/select.hpp"
+#include "runtime/event.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weir::proxy {
+
+// Why no upstream can serve the block.
+enum class Unavailable : std::uint8_t { pruned, reorganised, unknown, no_upstream };
+std::string_view to_string(Unavailable reason);
+
+// What is not known of the block is left out.
+GatewayError snapshot_unavailable(std::optional<std::uint64_t> number, std::string_view hash,
+                                  Unavailable reason, std::string_view chain);
+
+enum class Holding : std::uint8_t {
+    holds,
+    lacks,
+    no_answer,
+};
+
+// One worker. Lives as long as the request's reads.
+class PinnedBlock {
+  public:
+    // The references must outlive it. `deadline` bounds what it asks.
+    PinnedBlock(Services& services, ChainContext& chain, chain::BlockId block,
+                core::TimePoint deadline);
+    PinnedBlock(const PinnedBlock&) = delete;
+    PinnedBlock& operator=(const PinnedBlock&) = delete;
+
+    const chain::BlockId& block() const { return block_; }
+
+    // Does the upstream have the block on its chain, as far as was seen lately by anybody?
+    runtime::Task<Holding> check(routing::UpstreamIndex upstream);
+    // The same, asked of it by this request at `since` or later; `begun()` for any time.
+    runtime::Task<Holding> check_since(routing::UpstreamIndex upstream, core::TimePoint since);
+    core::TimePoint begun() const { return begun_; }
+
+    // May the read be asked there by hash? Finds out whether the upstream heeds hashes at all.
+    runtime::Task<bool> takes_hash(routing::UpstreamIndex upstream,
+                                   const routing::MethodTraits& traits);
+
+    // It has the block, but not its state any more; it says that it knows no such block.
+    void note_pruned() { pruned_ = true; }
+    void note_unknown() { unknown_ = true; }
+
+    routing::Tried lacking() const;                                 // not to be asked
+    Unavailable reason() const;                                     // if nobody could serve
+    routing::Cause trouble(routing::UpstreamIndex upstream) const;  // of a check without answer
+    unsigned messages() const { return messages_; }
+
+  private:
+    // Something that one task does while others wait for its end.
+    struct Errand {
+        bool running = false;
+        std::vector<runtime::Event*> waiting;
+    };
+    struct Known {
+        bool lacks = false;
+        std::optional<core::TimePoint> held_at;  // when the question that showed it was asked
+        std::optional<core::TimePoint> failed_at;
+        routing::Cause trouble = routing::Cause::answered;
+        Errand check;
+        Errand trial;
+    };
+
+    runtime::Task<> wait_for(Errand& errand);
+    static void end(Errand& errand);
+    runtime::Task<> ask(routing::UpstreamIndex upstream);
+    runtime::Task<> try_hashes(routing::UpstreamIndex upstream);
+    runtime::Task<bool> pay(routing::UpstreamIndex upstream, const routing::MethodTraits& traits);
+
+    Services& services_;
+    ChainContext& chain_;
+    const chain::BlockId block_;
+    const core::TimePoint deadline_;
+    const core::TimePoint begun_;
+    std::vector<Known> known_;  // by upstream
+    bool pruned_ = false;
+    bool replaced_ = false;  // somebody has another block at that height
+    bool unknown_ = false;
+    unsigned messages_ = 0;
+};
+
+// One pinned call: what it is by hash, for an array, and what became of it.
+struct PinnedCall {
+    PinnedBlock& block;
+    std::string params = {};  // of `by_hash`
+    jsonrpc::Call by_hash = {};
+    std::optional<routing::BlockForm> form = {};  // how it was served
+    core::Duration time = {};                     // of the attempt that served it
+};
+
+}  // namespace weir::proxy
