@@ -31,7 +31,6 @@ const keys = {
 class Reader {
   #t;
   #folder = mkdtempSync(path.join(tmpdir(), 'weir-docs-'));
-  #exports = [];
   #daemon;
   #serving; // the command that started it
   #provider;
@@ -47,6 +46,7 @@ class Reader {
       cpSync(path.join(repository, name), path.join(reader.#folder, name), {recursive: true});
     }
     mkdirSync(path.join(reader.#folder, '.bin'));
+    reader.keep('.exports', '');
     reader.#program('weir', `exec '${weir}' "$@"`);
     return reader;
   }
@@ -74,7 +74,6 @@ class Reader {
     };
     for (const line of commands(text)) {
       const command = this.#nearby(line);
-      if (command.startsWith('export ')) this.#exports.push(command);
       if (/^weir (run|demo|check --live)\b/.test(command)) {
         await runScript();
         this.#bringNear(command.match(/ --config (\S+)/)?.[1]);
@@ -112,7 +111,7 @@ class Reader {
     this.#serving = command;
     this.#daemon = await startDaemon(this.#t, 'bash', [
       '-c',
-      [...this.#exports, `exec ${command} --listen 127.0.0.1:0 --admin 127.0.0.1:0`].join('\n'),
+      `. ./.exports; exec ${command} --listen 127.0.0.1:0 --admin 127.0.0.1:0`,
     ], {cwd: this.#folder, env: this.#environment()});
     const admin = this.#daemon.admin.replace('http://', '');
     this.#program('weir', `
@@ -129,7 +128,8 @@ esac`);
           .replaceAll('http://127.0.0.1:8545', this.#daemon.url.replace(/\/$/, ''))
           .replaceAll('http://127.0.0.1:9545', this.#daemon.admin)
       : script;
-    const lines = [...this.#exports, here].join('\n');
+    // What is exported holds for the rest of the page.
+    const lines = ['. ./.exports', here, 'export -p > .exports'].join('\n');
     await this.#execute('bash', ['-e', '-o', 'pipefail', '-c', lines]);
   }
 
