@@ -120,7 +120,7 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     }
     const std::string params = '[' + filter->upstream_id + ']';
     if (plan.access() == Access::read_filter) {
-        Answer answer = co_await run_read(scope, plan, params, scope.long_replies, *holder);
+        Answer answer = co_await run_read(scope, plan, params, scope.long_replies, holder);
         co_return answer;
     }
     if (plan.call->method == "eth_uninstallFilter") {
@@ -129,7 +129,7 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
     const WriteRequest request{.plan = plan,
                                .params = params,
                                .deadline = deadline_of(scope, plan),
-                               .only = *holder,
+                               .only = holder,
                                .course = nullptr,
                                .client = scope.client};
     Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
