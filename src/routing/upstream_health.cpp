@@ -12,7 +12,27 @@ constexpr core::Duration kTrickleTime = std::chrono::seconds(10);
 // Does the verdict say that the upstream itself failed?
 bool is_failure(const Verdict& verdict) { return verdict.blame == Blame::upstream; }
 
+bool is_without_reply(Cause cause) {
+    return cause == Cause::timeout || cause == Cause::connect_failed ||
+           cause == Cause::connection_lost;
+}
+
 }  // namespace
+
+// Where nobody is to blame an idle connection ended as it was used again, or the gateway itself
+// ended the attempt.
+Doubt doubt_after(const Verdict& verdict) {
+    switch (verdict.cause) {
+        case Cause::connect_failed:
+            return is_failure(verdict) ? Doubt::identity : Doubt::none;
+        case Cause::connection_lost:
+            return Doubt::check;
+        case Cause::timeout:
+            return is_failure(verdict) ? Doubt::check : Doubt::none;
+        default:
+            return Doubt::none;
+    }
+}
 
 UpstreamHealth::UpstreamHealth(const config::Circuit& circuit, const config::RateLimits& limits)
     : breaker_(circuit.failures, circuit.open_for),
@@ -41,19 +61,12 @@ Doubt UpstreamHealth::on_attempt(const AttemptRecord& attempt) {
         default:
             break;
     }
-    if (!is_failure(attempt.verdict)) {
+    if (is_failure(attempt.verdict)) {
+        on_failure(attempt);
+    } else if (!is_without_reply(attempt.verdict.cause)) {
         on_success(attempt);
-        return Doubt::none;
     }
-    on_failure(attempt);
-    switch (attempt.verdict.cause) {
-        case Cause::connect_failed:
-            return Doubt::identity;
-        case Cause::connection_lost:
-            return Doubt::check;
-        default:
-            return Doubt::none;
-    }
+    return doubt_after(attempt.verdict);
 }
 
 void UpstreamHealth::on_success(const AttemptRecord& attempt) {

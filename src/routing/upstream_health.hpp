@@ -30,8 +30,11 @@ struct AttemptRecord {
 enum class Doubt : std::uint8_t {
     none,
     identity,  // no connection: another process may answer next, so none is trusted
-    check,     // a connection broke, or credentials were refused once: a probe shall tell
+    check,  // a connection broke, no answer in time, credentials refused once: a probe shall tell
 };
+
+// What a failure to get any reply says of who answers next.
+Doubt doubt_after(const Verdict& verdict);
 
 // Health alone: the chain's view (identity, head) comes on top of it.
 struct Condition {

@@ -68,13 +68,12 @@ void Pool::report(const AttemptReport& report) {
     Doubt doubt = Doubt::none;
     {
         const std::lock_guard lock(impl_->mutex);
-        if (may_be_the_calls_fault(report.verdict) && impl_->forgive_alike(report)) {
-            impl_->refresh_after(report.upstream, report.at);
-            return;
-        }
+        const bool forgiven =
+            may_be_the_calls_fault(report.verdict) && impl_->forgive_alike(report);
         Impl::Member& member = impl_->members[report.upstream];
-        doubt = member.health.on_attempt({report.method, report.traits, report.verdict,
-                                          report.latency, report.call_hash, report.at});
+        doubt = forgiven ? routing::doubt_after(report.verdict)
+                         : member.health.on_attempt({report.method, report.traits, report.verdict,
+                                                     report.latency, report.call_hash, report.at});
         impl_->apply(doubt, report.upstream);
         impl_->learn_history(member, report);
         if (report.verdict.cause == routing::Cause::rate_limited) {

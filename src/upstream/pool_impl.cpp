@@ -299,14 +299,17 @@ void Pool::Impl::note_trial(UpstreamIndex index, const Condition& condition, cor
     Member& member = members[index];
     const bool before = std::exchange(member.on_trial, condition.half_open);
     const bool begins = condition.half_open && !before;
-    const bool others = std::any_of(members.begin(), members.end(), [&](const Member& other) {
-        return &other != &member && other.shown.state == UpstreamState::fit &&
-               !other.shown.half_open;
-    });
-    if (begins && others && member.identity_seen_at < now) {
+    if (begins && others_serve(index) && member.identity_seen_at < now) {
         view.doubt_identity(index);
         call_wake(index);
     }
+}
+
+bool Pool::Impl::others_serve(UpstreamIndex index) const {
+    return std::any_of(members.begin(), members.end(), [&](const Member& other) {
+        return &other != &members[index] && other.shown.state == UpstreamState::fit &&
+               !other.shown.half_open;
+    });
 }
 
 // The same for one upstream after an attempt: cheap when nothing has changed.

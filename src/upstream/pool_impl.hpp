@@ -118,6 +118,7 @@ struct Pool::Impl {
     Shown judge(routing::UpstreamIndex index, core::TimePoint now) const;
     std::string reason_of(routing::UpstreamIndex index, const Shown& shown) const;
     void refresh(core::TimePoint now);
+    bool others_serve(routing::UpstreamIndex index) const;
     void note_trial(routing::UpstreamIndex index, const routing::Condition& condition,
                     core::TimePoint now);
     void refresh_after(routing::UpstreamIndex index, core::TimePoint now);

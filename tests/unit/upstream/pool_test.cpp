@@ -406,6 +406,42 @@ TEST_CASE("probes that fail open the circuit, and a good one lets the upstream b
     CHECK(f.view(0).trickle);
 }
 
+TEST_CASE(
+    "whoever loses a connection or answers late is asked for its chain, and serves meanwhile") {
+    for (const Cause cause : {Cause::connection_lost, Cause::timeout}) {
+        Fixture f(2);
+        std::vector<std::optional<routing::UpstreamIndex>> wakes;
+        f.pool.on_wake([&wakes](std::optional<routing::UpstreamIndex> i) { wakes.push_back(i); });
+        f.report(0, cause);
+        CHECK(wakes.size() == 1);
+        // The same call elsewhere: nobody's fault, and still a reason to ask.
+        f.report(1, cause, 7);
+        f.report(0, cause, 7);
+        CHECK(wakes.size() == 3);
+        CHECK(f.state(0) == UpstreamState::fit);
+        f.pool.on_wake({});
+    }
+}
+
+TEST_CASE("an idle connection that ended is no good answer") {
+    Fixture f(2);
+    for (std::uint64_t call = 1; call < 3; ++call) {
+        f.report(0, Cause::server_error, call);
+    }
+    AttemptReport ended;
+    ended.upstream = 0;
+    ended.method = "eth_call";
+    ended.traits = &routing::find_method("eth_call");
+    ended.verdict = {.disposition = routing::Disposition::try_another,
+                     .blame = routing::Blame::nobody,
+                     .cause = Cause::connection_lost,
+                     .retry_after = std::nullopt};
+    ended.at = f.now;
+    f.pool.report(ended);
+    f.report(0, Cause::server_error, 3);
+    CHECK(f.state(0) == UpstreamState::circuit_open);
+}
+
 TEST_CASE("credentials: one refusal is a doubt, two different calls or a probe are proof") {
     Fixture f(2);
     int wakes = 0;
