@@ -44,9 +44,12 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
         ending.queue_full = true;
     } else if (!waited.granted) {
         const upstream::Outlook outlook = chain_.pool.outlook(turn, now);
-        // A limit that has just ended is why the wait was too long.
-        ending.limited = outlook.obstacle == upstream::Obstacle::limit ||
-                         outlook.obstacle == upstream::Obstacle::none;
+        // One that has just ended is why the wait was too long.
+        const upstream::Obstacle obstacle =
+            outlook.obstacle == upstream::Obstacle::none ? waited.obstacle : outlook.obstacle;
+        ending.limited =
+            obstacle == upstream::Obstacle::limit || obstacle == upstream::Obstacle::none;
+        ending.at_capacity = ending.at_capacity || obstacle == upstream::Obstacle::capacity;
         ending.available_at = outlook.capacity_at;
     }
     co_return std::move(waited.granted);

@@ -125,7 +125,8 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                 chain.pool.admit(*upstream, {traits, request.plan.call->method}, now);
             if (!admission.permit) {
                 limited.set(*upstream, admission.obstacle != upstream::Obstacle::unfit);
-                ending.at_capacity = admission.obstacle == upstream::Obstacle::capacity;
+                ending.at_capacity =
+                    ending.at_capacity || admission.obstacle == upstream::Obstacle::capacity;
                 if (bound_to(request) && admission.obstacle == upstream::Obstacle::unfit) {
                     note_unfit(chain, *upstream, ending);
                 }

@@ -53,19 +53,21 @@ runtime::Task<Waited> PlaceInQueue::wait(core::TimePoint until) {
     Entry& entry = *entry_;
     const Pool::Joined joined = pool_.join(entry_, until, worker_.clock.now());
     if (joined != Pool::Joined::yes) {
-        co_return Waited{joined == Pool::Joined::full ? WaitEnd::full : WaitEnd::too_late, {}};
+        co_return Waited{
+            joined == Pool::Joined::full ? WaitEnd::full : WaitEnd::too_late, {}, entry.obstacle};
     }
     bool queued = true;
     for (;;) {
         const core::TimePoint now = worker_.clock.now();
         if (entry.granted) {
             // A turn that comes after all is given back by whoever destroys it.
-            co_return Waited{WaitEnd::turn, std::move(entry.granted)};
+            co_return Waited{WaitEnd::turn, std::move(entry.granted), entry.obstacle};
         }
         if (queued && (entry.leaving || now >= until)) {
             queued = !pool_.leave(entry, now);
             if (!queued) {
-                co_return Waited{entry.leaving ? WaitEnd::left : WaitEnd::too_late, {}};
+                co_return Waited{
+                    entry.leaving ? WaitEnd::left : WaitEnd::too_late, {}, entry.obstacle};
             }
             queued = false;  // its turn has come and is on its way here
         }

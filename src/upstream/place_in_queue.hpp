@@ -27,6 +27,7 @@ enum class WaitEnd : std::uint8_t {
 struct Waited {
     WaitEnd end = WaitEnd::too_late;
     std::optional<Granted> granted;
+    Obstacle obstacle = Obstacle::none;  // what it was that made it wait
 };
 
 // Destroying it leaves the queue. Belongs to one worker; the pool must outlive it.

@@ -121,6 +121,7 @@ struct Outlook {
     // When one who comes back may be served: an upstream can take a call, and those that wait now
     // have had their turn or have given up.
     core::TimePoint capacity_at;
+    // A limit where one stands before any of the upstreams, else a cap; unfit where all are.
     Obstacle obstacle = Obstacle::none;
 };
 
@@ -137,7 +138,8 @@ class Waiter {
     virtual void on_first(core::TimePoint when) = 0;
 
     const Turn wants;
-    core::TimePoint until{};  // it leaves the queue then; the pool's
+    core::TimePoint until{};             // it leaves the queue then; the pool's
+    Obstacle obstacle = Obstacle::none;  // as it came to the queue; the pool's
 
   private:
     friend class Pool;

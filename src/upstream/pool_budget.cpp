@@ -212,11 +212,13 @@ Outlook Pool::Impl::outlook(const Turn& turn, core::TimePoint now) const {
         const core::TimePoint rested = std::max(now, members[i].health.rests_until());
         const core::TimePoint alone = std::max(rested, members[i].budget.ready_at(own, now));
         const core::TimePoint at = std::max(rested, members[i].budget.estimate(ahead[i], own, now));
-        if (at > now || ahead[i].calls > 0) {
+        if (at > now) {
             obstacle = Obstacle::limit;
+        } else if (ahead[i].calls > 0) {
+            obstacle = Obstacle::capacity;  // there is budget for all of these
         }
-        if (best.obstacle == Obstacle::unfit || at < best.ready_at) {
-            best.ready_at = at;
+        best.ready_at = std::min(best.ready_at, at);
+        if (best.obstacle == Obstacle::unfit || obstacle > best.obstacle) {
             best.obstacle = obstacle;
         }
         best.capacity_at = std::min(best.capacity_at, std::min(at, std::max(alone, last_leaves)));
@@ -263,6 +265,7 @@ Pool::Joined Pool::join(std::shared_ptr<Waiter> waiter, core::TimePoint until,
                         core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     const Outlook outlook = impl_->outlook(waiter->wants, now);
+    waiter->obstacle = outlook.obstacle;
     if (outlook.obstacle == Obstacle::unfit || outlook.ready_at > until) {
         return Joined::too_late;
     }

@@ -228,47 +228,6 @@ TEST_CASE("many clients and upstreams that only refuse: all are told the near ti
     CHECK(longest <= 4);
 }
 
-TEST_CASE("calls beyond the in-flight cap wait for a place") {
-    config::Config config = gateway_config(1);
-    config.chains[0].upstreams[0].max_in_flight = 2;
-    Gateway gateway(config, 2);
-    gateway.on(0, [](const Sent&) {
-        Reaction reaction = result("\"ok\"");
-        reaction.delay = 30ms;
-        return reaction;
-    });
-    std::vector<Gateway::Exchange*> exchanges;
-    for (int i = 0; i < 20; ++i) {
-        exchanges.push_back(&gateway.start(rpc("eth_gasPrice")));
-    }
-    for (const Gateway::Exchange* exchange : exchanges) {
-        REQUIRE(Gateway::finish(*exchange));
-        CHECK(exchange->sink.head.status == 200);
-    }
-    const auto seen = gateway.seen();
-    REQUIRE(seen.size() == 20);
-    CHECK(seen.back().at - seen.front().at >= 9 * 29ms);
-}
-
-TEST_CASE("a call that finds no place in flight within its patience is told of overload") {
-    config::Config config = gateway_config(1);
-    config.chains[0].upstreams[0].max_in_flight = 1;
-    config.chains[0].rate_limits.max_wait = 100ms;
-    config.chains[0].timeouts.request = 1s;
-    Gateway gateway(config);
-    gateway.on(0, [](const Sent&) {
-        Reaction reaction;
-        reaction.hangs = true;
-        return reaction;
-    });
-    const auto& first = gateway.start(rpc("eth_gasPrice"));
-    REQUIRE(wait_until([&] { return at(gateway, 0) == 1; }));
-    const auto& second = gateway.ask(rpc("eth_gasPrice"));
-    CHECK(type_of(second.sink.body) == "overloaded");
-    CHECK(second.sink.head.retry_after_seconds == 1);
-    CHECK(Gateway::finish(first));
-}
-
 TEST_CASE("a client that is gone leaves the queue and takes its reads along, but no write") {
     Gateway gateway(gateway_config(1));
     SECTION("waiting for a turn") {
@@ -417,27 +376,4 @@ TEST_CASE("a cool-down is not moved by the wall clock, wherever that jumps") {
             CHECK(gateway.pool().status(at + 121s)[0].cooldown == core::Duration::zero());
         }
     }
-}
-
-TEST_CASE("no more than so many calls wait") {
-    config::Config config = gateway_config(1);
-    config.chains[0].upstreams[0].max_in_flight = 1;
-    config.chains[0].rate_limits.max_wait = 300ms;
-    Gateway gateway(config);
-    gateway.on(0, [](const Sent&) {
-        Reaction reaction = result("\"ok\"");
-        reaction.delay = 1s;
-        return reaction;
-    });
-    std::vector<Gateway::Exchange*> exchanges;
-    for (std::size_t i = 0; i < upstream::Pool::kMaxWaiting + 101; ++i) {
-        exchanges.push_back(&gateway.start(rpc("eth_gasPrice")));
-    }
-    std::size_t turned_away = 0;
-    for (const Gateway::Exchange* exchange : exchanges) {
-        REQUIRE(Gateway::finish(*exchange));
-        turned_away +=
-            exchange->sink.body.find("too many calls wait") != std::string::npos ? 1U : 0U;
-    }
-    CHECK(turned_away == 100);
 }

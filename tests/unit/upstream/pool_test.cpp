@@ -157,6 +157,32 @@ TEST_CASE("who is told to come back is told when an upstream takes calls and the
     CHECK(f.pool.outlook(any, f.now).capacity_at <= f.pool.rests_until(0) + 101ms);
 }
 
+TEST_CASE("a place in flight is waited for as such, also behind others; a limit comes before it") {
+    struct Waiting final : Waiter {
+        using Waiter::Waiter;
+        void on_turn(routing::UpstreamIndex, Permit) override {}
+        void on_first(core::TimePoint) override {}
+    };
+    config::Chain chain = chain_of(2);
+    chain.upstreams[0].max_in_flight = 1;
+    Fixture f(chain);
+    const routing::MethodTraits& traits = routing::find_method("eth_call");
+    const Turn first{.among = routing::Tried().set(0), .traits = &traits};
+    const Turn any{.among = routing::Tried().set(0).set(1), .traits = &traits};
+    CHECK(f.pool.outlook(first, f.now).obstacle == Obstacle::none);
+    auto held = acquire(f.pool, 0, f.now);
+    CHECK(f.pool.outlook(first, f.now).obstacle == Obstacle::capacity);
+    const auto waiting = std::make_shared<Waiting>(first);
+    REQUIRE(f.pool.join(waiting, f.now + 3s, f.now) == Pool::Joined::yes);
+    CHECK(waiting->obstacle == Obstacle::capacity);
+    CHECK(f.pool.outlook(first, f.now).obstacle == Obstacle::capacity);
+    held.reset();
+    CHECK(f.pool.outlook(first, f.now).obstacle == Obstacle::capacity);
+    f.report(1, Cause::rate_limited, 0, "eth_call", 10ms, 1s);
+    CHECK(f.pool.outlook(any, f.now).obstacle == Obstacle::limit);
+    f.pool.leave(*waiting, f.now);
+}
+
 TEST_CASE("methods that the table does not know cost what the profile's patterns say") {
     const routing::ProviderBook providers(config::built_in_providers());
     config::Chain chain = chain_of(1);

@@ -1,0 +1,39 @@
+// What a client is told when nobody is left to ask.
+#include "proxy/failure.hpp"
+
+#include "support/catch.hpp"
+
+#include <chrono>
+
+using namespace weir;
+using namespace weir::proxy;
+using namespace std::chrono_literals;
+
+namespace {
+
+GatewayError told(const Ending& ending) {
+    config::Chain chain;
+    chain.name = "ethereum";
+    return error_of(ending, chain, core::TimePoint{1h});
+}
+
+}  // namespace
+
+TEST_CASE("a cap alone is an overload; with a limit beside it, a rate limit") {
+    Ending ending;
+    ending.nobody = {.reason = routing::NoUpstream::Reason::all_tried};
+    ending.at_capacity = true;
+    ending.available_at = core::TimePoint{1h};
+    const GatewayError capped = told(ending);
+    CHECK(capped.type == ErrorType::overloaded);
+    CHECK(capped.retry_after_seconds == 1);
+    CHECK(capped.message ==
+          "every upstream of chain ethereum has as many calls in flight as it may; retry");
+    ending.unsent_write = true;
+    CHECK(told(ending).type == ErrorType::overloaded);
+    ending.limited = true;
+    CHECK(told(ending).type == ErrorType::rate_limited);
+    ending.limited = false;
+    ending.last_cause = routing::Cause::rate_limited;
+    CHECK(told(ending).type == ErrorType::rate_limited);
+}
