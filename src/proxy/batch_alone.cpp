@@ -49,6 +49,7 @@ runtime::Task<> BatchOperation::run_beside(Alone alone) {
 
 runtime::Task<> BatchOperation::run_one(Alone alone, ClientPresence& client) {
     CallPlan plan = plans_[alone.place];
+    plan.waited += states_[alone.place].waited;
     RequestScope scope = scope_.with(client);
     if (alone.earlier) {
         plan.earlier = &*alone.earlier;

@@ -1,6 +1,8 @@
 #include "proxy/batch_operation.hpp"
 
 #include "proxy/batch_run.hpp"
+#include "proxy/client.hpp"
+#include "proxy/patience.hpp"
 #include "proxy/pinned_attempt.hpp"
 #include "proxy/riders.hpp"
 
@@ -41,8 +43,10 @@ void BatchOperation::begin() {
     begin_arrays(riders, {});
 }
 
-void BatchOperation::begin_arrays(std::span<const std::size_t> riders,
-                                  const routing::Tried& tried) {
+// What lacks but a place in flight goes to second choices that have one, or waits for it at the
+// first ones, of which all in `full` are.
+void BatchOperation::begin_arrays(std::span<const std::size_t> riders, const routing::Tried& tried,
+                                  const routing::Tried& full) {
     if (riders.size() < 2 || scope_.chain.config.batch.max_upstream_calls < 2) {
         for (const std::size_t place : riders) {
             add_alone(place);
@@ -60,11 +64,18 @@ void BatchOperation::begin_arrays(std::span<const std::size_t> riders,
     const routing::BatchPlan plan =
         routing::plan_batch(*scope_.snapshot, kinds_of(scope_, plans_, riders, tried, now),
                             std::move(rooms), scope_.services.worker.random.next());
-    for (const std::size_t place : plan.alone) {
-        add_alone(place);
+    if (full.any() && plan.alone.size() > 1) {
+        tasks_.spawn(wait_for_place(plan.alone, full));
+    } else {
+        for (const std::size_t place : plan.alone) {
+            add_alone(place);
+        }
+    }
+    for (const routing::BatchKind& kind : plan.waiting) {
+        begin_arrays(kind.places, tried | kind.fit, full | kind.fit);
     }
     for (const routing::BatchGroup& group : plan.groups) {
-        Lane& lane = lane_of(group.upstream, messages);
+        Lane& lane = lane_of(group.upstream, std::min(kSideBySide, messages[group.upstream]));
         lane.places.insert(lane.places.end(), group.places.begin(), group.places.end());
         lane.size = std::max(lane.size, group.places.size());
     }
@@ -76,7 +87,7 @@ void BatchOperation::begin_arrays(std::span<const std::size_t> riders,
 }
 
 BatchOperation::Lane& BatchOperation::lane_of(routing::UpstreamIndex upstream,
-                                              const std::vector<std::size_t>& messages) {
+                                              std::size_t most_runners) {
     const auto known = std::find_if(lanes_.begin(), lanes_.end(),
                                     [&](const Lane& lane) { return lane.upstream == upstream; });
     if (known != lanes_.end()) {
@@ -84,25 +95,62 @@ BatchOperation::Lane& BatchOperation::lane_of(routing::UpstreamIndex upstream,
     }
     Lane& lane = lanes_.emplace_back();
     lane.upstream = upstream;
-    lane.most_runners = std::min(kSideBySide, messages[upstream]);
+    lane.most_runners = most_runners;
     return lane;
 }
 
 void BatchOperation::start_runner(Lane& lane) {
     ++lane.runners;
-    tasks_.spawn(run_lane(lane));
+    tasks_.spawn(run_lane(lane, {}));
+}
+
+// The place that comes up is one array's. What finds none in time goes call by call, to be told so.
+runtime::Task<> BatchOperation::wait_for_place(std::vector<std::size_t> places,
+                                               routing::Tried among) {
+    const runtime::Clock& clock = scope_.services.worker.clock;
+    const core::TimePoint began = clock.now();
+    const CallPlan& first = plans_[places.front()];
+    core::Duration before{};
+    for (const std::size_t place : places) {
+        before = std::max(before, plans_[place].waited + states_[place].waited);
+    }
+    Patience patience(scope_.services, scope_.chain, scope_.client, deadline_, before);
+    const upstream::Turn turn{.among = among,
+                              .traits = first.traits,
+                              .method = first.call->method,
+                              .share = share_of(first)};
+    Ending ending;
+    std::optional<upstream::Granted> granted = co_await patience.wait(turn, ending);
+    const core::Duration waited = clock.now() - began;
+    for (const std::size_t place : places) {
+        states_[place].waited += waited;
+        if (!granted) {
+            add_alone(place);
+        }
+    }
+    if (!granted) {
+        co_return;
+    }
+    Lane& lane = lane_of(granted->upstream, 1);
+    lane.places.insert(lane.places.begin(), places.begin(), places.end());
+    lane.size = std::max(lane.size, places.size());
+    ++lane.runners;
+    co_await run_lane(lane, std::move(granted->permit));
 }
 
 // As long as it is not known that the upstream takes arrays of this size, they go one by one.
-runtime::Task<> BatchOperation::run_lane(Lane& lane) {
+runtime::Task<> BatchOperation::run_lane(Lane& lane, std::optional<upstream::Permit> place) {
     while (!lane.places.empty() && !is_over()) {
-        upstream::BatchAdmission admission = admit(lane);
+        upstream::BatchAdmission admission = admit(lane, std::exchange(place, std::nullopt));
         if (!admission.permit) {
-            // Another array of the batch may hold the last place in flight.
-            if (admission.obstacle != upstream::Obstacle::capacity || lane.timely() == 1) {
+            if (admission.obstacle != upstream::Obstacle::capacity) {
                 scatter(lane);
+            } else if (lane.timely() == 1) {
+                const auto places = std::exchange(lane.places, {});
+                begin_arrays(std::vector(places.begin(), places.end()), {});
+                continue;
             }
-            break;
+            break;  // another array of the batch may hold the last place in flight
         }
         if (admission.calls < std::min(lane.size, lane.places.size())) {
             lane.size = admission.calls;
@@ -143,16 +191,20 @@ void BatchOperation::fill(Lane& lane) {
     }
 }
 
-upstream::BatchAdmission BatchOperation::admit(const Lane& lane) const {
+upstream::BatchAdmission BatchOperation::admit(const Lane& lane,
+                                               std::optional<upstream::Permit> place) const {
     std::vector<upstream::CallKind> kinds;
     kinds.reserve(lane.size);
-    for (const std::size_t place : lane.places) {
+    for (const std::size_t each : lane.places) {
         if (kinds.size() == lane.size) {
             break;
         }
-        kinds.push_back(kind_of(place));
+        kinds.push_back(kind_of(each));
     }
-    return scope_.chain.pool.admit_batch(lane.upstream, kinds, scope_.services.worker.clock.now());
+    const core::TimePoint now = scope_.services.worker.clock.now();
+    upstream::Pool& pool = scope_.chain.pool;
+    return place ? pool.admit_batch(std::move(*place), lane.upstream, kinds, now)
+                 : pool.admit_batch(lane.upstream, kinds, now);
 }
 
 // Those that are bound to a block that the upstream does not have, or not by hash, go alone.

@@ -83,15 +83,18 @@ class BatchOperation {
         Array* array = nullptr;
         Companion* alone = nullptr;  // while it is asked elsewhere as well
         bool is_asked_alone = false;
+        core::Duration waited{};  // for a place of its array
     };
 
     void begin();
-    void begin_arrays(std::span<const std::size_t> riders, const routing::Tried& tried);
-    Lane& lane_of(routing::UpstreamIndex upstream, const std::vector<std::size_t>& messages);
+    void begin_arrays(std::span<const std::size_t> riders, const routing::Tried& tried,
+                      const routing::Tried& full = {});
+    runtime::Task<> wait_for_place(std::vector<std::size_t> places, routing::Tried among);
+    Lane& lane_of(routing::UpstreamIndex upstream, std::size_t most_runners);
     void start_runner(Lane& lane);
-    runtime::Task<> run_lane(Lane& lane);
+    runtime::Task<> run_lane(Lane& lane, std::optional<upstream::Permit> place);
     void fill(Lane& lane);
-    upstream::BatchAdmission admit(const Lane& lane) const;
+    upstream::BatchAdmission admit(const Lane& lane, std::optional<upstream::Permit> place) const;
     runtime::Task<> leave_out_unbound(routing::UpstreamIndex upstream,
                                       std::vector<std::size_t>& places);
     runtime::Task<Unanswered> send_array(Lane& lane, std::vector<std::size_t> places);
@@ -144,7 +147,8 @@ class BatchOperation::Array final : public runtime::DeadlineWheel::Entry,
           operation_(operation),
           unanswered_(group.places.size()) {
         for (const std::size_t place : group.places) {
-            operation_.states_[place] = {.array = this};
+            State& state = operation_.states_[place];
+            state = {.array = this, .waited = state.waited};
         }
         group.client.add(*this);
     }

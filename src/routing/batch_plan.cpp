@@ -27,9 +27,22 @@ class Draws {
     std::uint64_t state_;
 };
 
-std::size_t array_size(const BatchRoom& room) {
+std::size_t size_with_a_place(const BatchRoom& room) {
     const std::size_t most = std::min(room.most, room.calls);
-    return most >= 2 && room.messages > 0 ? most : 0;
+    return most >= 2 ? most : 0;
+}
+
+std::size_t array_size(const BatchRoom& room) {
+    return room.messages > 0 ? size_with_a_place(room) : 0;
+}
+
+// Those that only lack a place in flight.
+Tried full_ones(const Tried& fit, const std::vector<BatchRoom>& rooms) {
+    Tried full;
+    for (UpstreamIndex i = 0; i < rooms.size(); ++i) {
+        full.set(i, fit.test(i) && rooms[i].messages == 0 && size_with_a_place(rooms[i]) != 0);
+    }
+    return full;
 }
 
 double chance_of(const UpstreamView& upstream) {
@@ -82,7 +95,12 @@ BatchPlan plan_batch(const RoutingSnapshot& pool, std::span<const BatchKind> kin
             const auto upstream =
                 left < 2 ? std::nullopt : draw(pool, kind.fit, rooms, left, draws);
             if (!upstream) {
-                plan.alone.insert(plan.alone.end(), next, kind.places.end());
+                const Tried full = left < 2 ? Tried() : full_ones(kind.fit, rooms);
+                if (full.any()) {
+                    plan.waiting.push_back({full, {next, kind.places.end()}});
+                } else {
+                    plan.alone.insert(plan.alone.end(), next, kind.places.end());
+                }
                 break;
             }
             BatchRoom& room = rooms[*upstream];

@@ -16,7 +16,7 @@ namespace weir::routing {
 struct BatchRoom {
     std::size_t most = 0;      // calls in one array; below 2: no arrays
     std::size_t calls = 0;     // by its budget, in all
-    std::size_t messages = 0;  // by its in-flight cap, side by side
+    std::size_t messages = 0;  // by its in-flight cap, side by side; 0: once a place is free
 };
 
 // Calls that the same upstreams are fit for, by their places in the batch.
@@ -33,6 +33,7 @@ struct BatchGroup {
 
 struct BatchPlan {
     std::vector<BatchGroup> groups;
+    std::vector<BatchKind> waiting;  // for a place in flight at one of these upstreams; two or more
     std::vector<std::size_t> alone;  // places of calls that no array has room for
 };
 

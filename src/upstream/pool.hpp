@@ -212,6 +212,10 @@ class Pool {
     // Every call that goes is charged to the budget at once.
     BatchAdmission admit_batch(routing::UpstreamIndex upstream, std::span<const CallKind> calls,
                                core::TimePoint now);
+    // With the place of a turn, which has paid for the first call; it is given back if no array
+    // may go.
+    BatchAdmission admit_batch(Permit place, routing::UpstreamIndex upstream,
+                               std::span<const CallKind> calls, core::TimePoint now);
     // For the upstream's batch limit alone; health hears of an array by report().
     void report_batch(routing::UpstreamIndex upstream, const BatchReport& report);
 

@@ -3,6 +3,7 @@
 #include "upstream/pool_impl.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weir::upstream {
 
@@ -35,13 +36,14 @@ std::vector<BatchRoom> Pool::batch_rooms(std::size_t calls, const CallKind& typi
         Impl::Member& member = impl_->members[i];
         const std::size_t limit = member.limit.load(std::memory_order_relaxed);
         const std::size_t in_flight = member.in_flight.load();
-        if (in_flight >= limit || now < member.health.rests_until() || member.budget.is_spent() ||
-            impl_->is_waited_for(i)) {
+        const Obstacle obstacle = impl_->obstacle_to_newcomer(i, typical, now);
+        if (obstacle != Obstacle::none && obstacle != Obstacle::capacity) {
             continue;
         }
         rooms[i].most = member.batch.most(calls, now);
         rooms[i].calls = member.budget.ready_calls(impl_->charge_of(i, typical), calls, now);
-        rooms[i].messages = limit - in_flight;
+        rooms[i].messages =
+            obstacle == Obstacle::none ? limit - std::min(limit, in_flight) : std::size_t{0};
     }
     return rooms;
 }
@@ -49,37 +51,59 @@ std::vector<BatchRoom> Pool::batch_rooms(std::size_t calls, const CallKind& typi
 BatchAdmission Pool::admit_batch(UpstreamIndex upstream, std::span<const CallKind> calls,
                                  core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
-    Impl::Member& member = impl_->members[upstream];
     BatchAdmission admission;
-    admission.obstacle = impl_->obstacle_to(upstream, calls.front(), now);
-    if (admission.obstacle == Obstacle::none && impl_->is_waited_for(upstream)) {
-        admission.obstacle = Obstacle::limit;
+    admission.obstacle = impl_->obstacle_to_newcomer(upstream, calls.front(), now);
+    if (admission.obstacle == Obstacle::none) {
+        admission = impl_->charge_batch(upstream, calls, 0, now);
     }
-    if (admission.obstacle != Obstacle::none) {
+    if (admission.calls != 0) {
+        impl_->members[upstream].in_flight.fetch_add(1);
+        admission.permit = Permit(*this, upstream);
+    }
+    return admission;
+}
+
+BatchAdmission Pool::admit_batch(Permit place, UpstreamIndex upstream,
+                                 std::span<const CallKind> calls, core::TimePoint now) {
+    BatchAdmission admission;
+    {
+        const std::lock_guard lock(impl_->mutex);
+        admission = impl_->charge_batch(upstream, calls, 1, now);
+    }
+    if (admission.calls != 0) {
+        admission.permit = std::move(place);
+    }
+    return admission;
+}
+
+// For as many as may go, of which the first `charged` are paid for.
+BatchAdmission Pool::Impl::charge_batch(UpstreamIndex index, std::span<const CallKind> calls,
+                                        std::size_t charged, core::TimePoint now) {
+    Member& member = members[index];
+    BatchAdmission admission;
+    const std::size_t most = member.batch.admitted(calls.size());
+    if (most < 2) {
         return admission;
     }
-    const std::size_t most = member.batch.admitted(calls.size());
     std::vector<Charge> charges;
     charges.reserve(most);
-    for (const CallKind& call : calls.first(most)) {
-        charges.push_back(impl_->charge_of(upstream, call));
+    for (const CallKind& call : calls.first(most).subspan(charged)) {
+        charges.push_back(charge_of(index, call));
     }
-    const std::size_t ready = most < 2 ? 0 : ready_calls(member.budget, charges, now);
+    const std::size_t ready = charged + ready_calls(member.budget, charges, now);
     if (ready < 2) {
         return admission;
     }
     Charge sum{.calls = 0, .units = 0};
-    for (const Charge& charge : std::span(charges).first(ready)) {
+    for (const Charge& charge : std::span(charges).first(ready - charged)) {
         sum.calls += charge.calls;
         sum.units += charge.units;
     }
     admission.calls = ready;
     admission.borne_out = member.batch.is_borne_out(ready);
-    member.in_flight.fetch_add(1);
     member.budget.take(sum, now);
-    admission.permit = Permit(*this, upstream);
     if (member.budget.is_spent()) {
-        impl_->refresh(now);
+        refresh(now);
     }
     return admission;
 }

@@ -3,6 +3,7 @@
 #include "upstream/pool_impl.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weir::upstream {
@@ -147,6 +148,20 @@ std::size_t Pool::Impl::count_of(std::uint64_t share) const {
     return static_cast<std::size_t>(
         std::count_if(queue.begin(), queue.end(),
                       [share](const auto& each) { return each->wants.share == share; }));
+}
+
+// To one who would come behind all that wait now.
+Obstacle Pool::Impl::obstacle_to_newcomer(UpstreamIndex index, const CallKind& call,
+                                          core::TimePoint now) const {
+    const Obstacle obstacle = obstacle_to(index, call, now);
+    if (obstacle != Obstacle::none || !is_waited_for(index)) {
+        return obstacle;
+    }
+    // Where there is budget for all of these, they wait for places in flight.
+    const std::vector<Charge> ahead = queued(std::numeric_limits<std::uint64_t>::max(), now);
+    const Charge own = charge_of(index, call);
+    return members[index].budget.estimate(ahead[index], own, now) > now ? Obstacle::limit
+                                                                        : Obstacle::capacity;
 }
 
 // What those that wait with a tag up to this one will cost each upstream, if each goes to the one

@@ -141,6 +141,10 @@ struct Pool::Impl {
     core::TimePoint rest_of(const Member& member) const;
     Obstacle obstacle_to(routing::UpstreamIndex index, const CallKind& call,
                          core::TimePoint now) const;
+    Obstacle obstacle_to_newcomer(routing::UpstreamIndex index, const CallKind& call,
+                                  core::TimePoint now) const;
+    BatchAdmission charge_batch(routing::UpstreamIndex index, std::span<const CallKind> calls,
+                                std::size_t charged, core::TimePoint now);
     Permit grant(routing::UpstreamIndex index, const CallKind& call, core::TimePoint now);
     bool is_waited_for(routing::UpstreamIndex index) const;
     std::vector<routing::Charge> queued(std::uint64_t tag, core::TimePoint now) const;

@@ -72,6 +72,15 @@ TEST_CASE("whatever the batch and the pool: each call once, no group over a limi
         for (const std::size_t each : plan.alone) {
             ++seen[each];
         }
+        for (const BatchKind& kind : plan.waiting) {
+            good = good && kind.fit.any() && kind.places.size() >= 2;
+            for (const std::size_t each : kind.places) {
+                ++seen[each];
+            }
+            for (std::size_t i = 0; i < rooms.size(); ++i) {
+                good = good && (!kind.fit.test(i) || (rooms[i].messages == 0 && rooms[i].most > 1));
+            }
+        }
         for (std::size_t i = 0; i < rooms.size(); ++i) {
             good = good && sent[i] <= rooms[i].calls;
         }
@@ -88,9 +97,16 @@ TEST_CASE("what one upstream takes goes to one; more is cut large and spread whe
     CHECK(plan(20, {{3, 999, 9}, {10, 999, 9}, {100, 999, 9}}).groups.size() == 1);
     CHECK(plan(1, {{3, 999, 9}, {10, 999, 9}, {100, 999, 9}}).alone.size() == 1);
     CHECK(plan(500, {{3, 999, 9}, {10, 999, 9}, {100, 999, 9}}).groups.size() <= 12);
-    const BatchPlan no_arrays = plan(20, {{1, 999, 9}, {0, 999, 9}, {100, 999, 0}});
+    const BatchPlan no_arrays = plan(20, {{1, 999, 9}, {0, 999, 9}, {0, 0, 0}});
     CHECK(no_arrays.groups.empty());
     CHECK(no_arrays.alone.size() == 20);
+    const BatchPlan no_place = plan(20, {{1, 999, 9}, {0, 0, 0}, {100, 999, 0}});
+    CHECK(no_place.groups.empty());
+    CHECK(no_place.alone.empty());
+    REQUIRE(no_place.waiting.size() == 1);
+    CHECK(no_place.waiting[0].fit == Tried(4));
+    CHECK(no_place.waiting[0].places.size() == 20);
+    CHECK(plan(1, {{100, 999, 0}, {100, 999, 0}, {100, 999, 0}}).alone.size() == 1);
     // Neither has budget for all; both together have.
     const BatchPlan both = plan(100, {{100, 50, 9}, {100, 50, 9}, {0, 0, 0}});
     CHECK(both.groups.size() == 2);
