@@ -19,9 +19,13 @@ constexpr std::array<std::string_view, 19> kCauses = {
     "state_missing", "block_unknown",   "range_too_large",    "response_too_large",
     "timeout",       "bad_reply",       "server_error"};
 
-constexpr std::array<std::string_view, 6> kWaitHeaders = {"retry-after",        "ratelimit",
-                                                          "ratelimit-reset",    "x-ratelimit-reset",
-                                                          "x-rate-limit-reset", "text"};
+constexpr std::array<std::string_view, 7> kWaitHeaders = {"retry-after",
+                                                          "ratelimit",
+                                                          "ratelimit-reset",
+                                                          "x-ratelimit-reset",
+                                                          "x-rate-limit-reset",
+                                                          "x-ratelimit-reset-after",
+                                                          "text"};
 
 constexpr std::size_t kMaxGaps = 2;  // in one wording: the time that a search takes
 constexpr std::size_t kMaxProfiles = 200;
@@ -241,7 +245,7 @@ Section<ProviderProfile> profile_section() {
         field(
             "waits", &ProviderProfile::waits,
             list<std::string>("must be retry-after, ratelimit, ratelimit-reset, x-ratelimit-reset, "
-                              "x-rate-limit-reset, text or data.MEMBER",
+                              "x-rate-limit-reset, x-ratelimit-reset-after, text or data.MEMBER",
                               parse_wait)),
         objects("rules", &ProviderProfile::rules, rule_section(), Need::optional),
     };

@@ -11,6 +11,18 @@ core::Duration time_for_one(const config::Timeouts& timeouts) {
     return std::min(timeouts.attempt, timeouts.request / 4);
 }
 
+// Why nobody can take a call any more whose turn was waited for.
+routing::NoUpstream nobody_of(const routing::Tried& among, const routing::RoutingSnapshot& pool) {
+    routing::NoUpstream nobody;
+    nobody.reason = routing::NoUpstream::Reason::unfit;
+    for (routing::UpstreamIndex i = 0; i < pool.upstreams.size(); ++i) {
+        if (among.test(i) && pool.upstreams[i].state == routing::UpstreamState::quota_spent) {
+            nobody.reason = routing::NoUpstream::Reason::quota_exhausted;
+        }
+    }
+    return nobody;
+}
+
 }  // namespace
 
 core::TimePoint last_start(const config::Timeouts& timeouts, core::TimePoint deadline) {
@@ -51,6 +63,9 @@ runtime::Task<std::optional<upstream::Granted>> Patience::wait(upstream::Turn tu
             obstacle == upstream::Obstacle::limit || obstacle == upstream::Obstacle::none;
         ending.at_capacity = ending.at_capacity || obstacle == upstream::Obstacle::capacity;
         ending.available_at = outlook.capacity_at;
+        if (outlook.obstacle == upstream::Obstacle::unfit) {
+            ending.nobody = nobody_of(turn.among, *chain_.pool.snapshots().get());
+        }
     }
     co_return std::move(waited.granted);
 }

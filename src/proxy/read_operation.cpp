@@ -276,6 +276,8 @@ std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
         }
         if (admission.obstacle != upstream::Obstacle::unfit) {
             limited_.set(*upstream);
+        } else {
+            snapshot_ = chain_.pool.snapshots().get();  // the picture was old
         }
         ending_.at_capacity =
             ending_.at_capacity || admission.obstacle == upstream::Obstacle::capacity;

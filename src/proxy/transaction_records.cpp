@@ -52,16 +52,17 @@ TransactionRecords::Claim TransactionRecords::claim(std::size_t chain, const std
         if (record->in_flight) {
             return {Step::join, record};
         }
-        if (received < record->settled) {  // in the same batch, say: nobody has asked again
+        const WriteOutcome outcome = record->end.outcome;
+        // In the same batch, say: nobody has asked again. A rejection is never replayed: the bytes
+        // go out again.
+        if (received < record->settled && outcome != WriteOutcome::rejected) {
             return {Step::answer, record, record->end};
         }
-        const WriteOutcome outcome = record->end.outcome;
         if (outcome == WriteOutcome::accepted && now < record->settled + kReplay) {
             return {Step::answer, record, record->end};
         }
         touch(record, now);
         record->in_flight = true;
-        // A rejection is never replayed: the bytes go out again.
         return {outcome == WriteOutcome::rejected ? Step::send : Step::look_first, record};
     }
     make_room(bytes.size(), now);

@@ -55,9 +55,10 @@ class TransactionRecords {
 
     // What a request with these bytes is to do.
     enum class Step : std::uint8_t {
-        send,        // it is the one that sends
-        join,        // the bytes are on their way: wait for how that ends
-        answer,      // accepted a moment ago, or settled since the request came, as `end` says
+        send,    // it is the one that sends
+        join,    // the bytes are on their way: wait for how that ends
+        answer,  // accepted a moment ago, or since the request came accepted or lost from sight,
+                 // as `end` says
         look_first,  // accepted long ago, or nobody knows: look it up, then perhaps send
     };
     using Ticket = std::shared_ptr<TransactionRecord>;

@@ -65,9 +65,9 @@ std::optional<routing::UpstreamIndex> bound_to(const WriteRequest& request) {
 }
 
 // Why the one upstream that may get the call cannot, but for a limit.
-void note_unfit(ChainContext& chain, routing::UpstreamIndex upstream, Ending& ending) {
-    const bool spent = chain.pool.snapshots().get()->upstreams[upstream].state ==
-                       routing::UpstreamState::quota_spent;
+void note_unfit(const routing::RoutingSnapshot& pool, routing::UpstreamIndex upstream,
+                Ending& ending) {
+    const bool spent = pool.upstreams[upstream].state == routing::UpstreamState::quota_spent;
     ending.nobody.emplace();
     ending.nobody->reason =
         spent ? routing::NoUpstream::Reason::quota_exhausted : routing::NoUpstream::Reason::unfit;
@@ -127,8 +127,9 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                 limited.set(*upstream, admission.obstacle != upstream::Obstacle::unfit);
                 ending.at_capacity =
                     ending.at_capacity || admission.obstacle == upstream::Obstacle::capacity;
-                if (bound_to(request) && admission.obstacle == upstream::Obstacle::unfit) {
-                    note_unfit(chain, *upstream, ending);
+                if (admission.obstacle == upstream::Obstacle::unfit) {
+                    snapshot = chain.pool.snapshots().get();  // the picture was old
+                    note_unfit(*snapshot, *upstream, ending);
                 }
                 continue;
             }

@@ -223,7 +223,8 @@ std::optional<core::Duration> wait_at(const WaitSource& source, const HttpHead& 
             }
             return std::nullopt;
         case WaitSource::Kind::data:
-            return wait_in_value(member_at(complaint.data, source.name), head.date, head.clock);
+            return wait_in_value(member_at(complaint.data, source.name), head.date, head.clock,
+                                 source.unit);
         case WaitSource::Kind::text:
             for (const auto* texts : {&complaint.texts, &complaint.nested}) {
                 for (const std::string& text : *texts) {
@@ -282,11 +283,14 @@ std::optional<core::Duration> parse_retry_after(std::string_view value, std::str
 }
 
 std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date,
-                                            const std::optional<OwnClock>& clock) {
+                                            const std::optional<OwnClock>& clock, double unit) {
     if (value.empty()) {
         return std::nullopt;
     }
     if (const auto text = jsonrpc::plain_string(value)) {
+        if (const Number number = read_number(*text); number.length == text->size()) {
+            return delay_or_epoch(number.value * unit, date, clock);
+        }
         const auto until = parse_timestamp(*text);
         if (!until) {
             return read_duration(core::to_lower(*text));
@@ -296,7 +300,7 @@ std::optional<core::Duration> wait_in_value(std::string_view value, std::string_
     if (!is_digit(value.front())) {
         return std::nullopt;
     }
-    return delay_or_epoch(read_number(value).value, date, clock);
+    return delay_or_epoch(read_number(value).value * unit, date, clock);
 }
 
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {
@@ -324,15 +328,18 @@ std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {
 WaitSource wait_source(std::string_view name) {
     constexpr std::string_view kData = "data.";
     if (name == "retry-after") {
-        return {WaitSource::Kind::retry_after, {}};
+        return {.kind = WaitSource::Kind::retry_after, .name = {}};
     }
     if (name == "text") {
-        return {WaitSource::Kind::text, {}};
+        return {.kind = WaitSource::Kind::text, .name = {}};
     }
     if (name.starts_with(kData)) {
-        return {WaitSource::Kind::data, std::string(name.substr(kData.size()))};
+        const bool in_milliseconds = name.ends_with("Ms") || name.ends_with("_ms");
+        return {.kind = WaitSource::Kind::data,
+                .name = std::string(name.substr(kData.size())),
+                .unit = in_milliseconds ? 1e-3 : 1};
     }
-    return {WaitSource::Kind::limit_header, std::string(name)};
+    return {.kind = WaitSource::Kind::limit_header, .name = std::string(name)};
 }
 
 std::optional<core::Duration> find_wait(const std::vector<WaitSource>& sources,

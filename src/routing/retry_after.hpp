@@ -31,15 +31,17 @@ std::optional<std::int64_t> parse_http_date(std::string_view text);
 // where a word follows the number that is no unit.
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text);
 
-// A number of seconds, a duration in a string, an RFC 3339 time or an epoch (against `date`, or
-// `clock`); raw JSON.
+// A number of `unit` seconds, a duration in a string, an RFC 3339 time or an epoch (against `date`,
+// or `clock`); raw JSON.
 std::optional<core::Duration> wait_in_value(std::string_view value, std::string_view date,
-                                            const std::optional<OwnClock>& clock = {});
+                                            const std::optional<OwnClock>& clock = {},
+                                            double unit = 1);
 
 // One place where a provider writes its wait.
 struct WaitSource {
     enum class Kind : std::uint8_t { retry_after, limit_header, data, text } kind;
     std::string name;  // the header's in small letters, or the path within `data`
+    double unit = 1;   // of a number in `data`, in seconds
 };
 WaitSource wait_source(std::string_view name);  // as a profile spells it
 

@@ -77,6 +77,8 @@ class UpstreamHealth {
     const MethodMarks& marks() const { return marks_; }
     Cause last_trouble() const { return last_trouble_; }  // answered: none so far
 
+    bool is_spent(core::TimePoint now) const { return quota_.active(now); }  // its plan
+
     // The latest moment of a pause that is under way.
     core::TimePoint rests_until() const { return std::max(cooldown_.until(), quota_.until()); }
 

@@ -54,6 +54,9 @@ core::TimePoint Pool::Impl::rest_of(const Member& member) const {
 Obstacle Pool::Impl::obstacle_to(UpstreamIndex index, const CallKind& call,
                                  core::TimePoint now) const {
     const Member& member = members[index];
+    if (member.health.is_spent(now)) {
+        return Obstacle::unfit;
+    }
     if (now < member.health.rests_until()) {
         return Obstacle::limit;
     }

@@ -356,6 +356,25 @@ TEST_CASE("a plan that its provider calls spent rests until 00:00 UTC, or for th
     }
 }
 
+TEST_CASE("who waits for a place meanwhile is told that the plan is spent, not that it is busy") {
+    config::Config config = gateway_config(1);
+    config.chains[0].upstreams[0].max_in_flight = 1;
+    Gateway gateway(config);
+    gateway.on(0, [](const Sent&) {
+        Reaction spent = rpc_error(-32005, "daily request count exceeded");
+        spent.delay = 100ms;
+        return spent;
+    });
+    const auto& first = gateway.start(rpc("eth_gasPrice"));
+    const auto& second = gateway.start(rpc("eth_gasPrice"));
+    for (const auto* exchange : {&first, &second}) {
+        REQUIRE(Gateway::finish(*exchange));
+        CHECK(exchange->sink.head.status == 402);
+        CHECK(type_of(exchange->sink.body) == "quota_exhausted");
+    }
+    CHECK(at(gateway, 0) == 1);
+}
+
 TEST_CASE("a cool-down is not moved by the wall clock, wherever that jumps") {
     const core::WallTime noon{std::chrono::hours(24 * 20000 + 12)};
     for (const auto jump : {core::WallTime::duration(-1000h), core::WallTime::duration(1000h)}) {

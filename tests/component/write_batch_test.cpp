@@ -103,6 +103,46 @@ TEST_CASE("an upstream that refuses the credentials gets no more of the batch, n
     CHECK(f.ask(write_call(4)).body.find("from 1") != std::string::npos);
 }
 
+TEST_CASE("writes behind one that spent the plan are told so, and not to come back in a moment") {
+    for (const std::size_t upstreams : {1U, 2U}) {
+        Fixture f(upstreams);
+        f.transport.on(0, [](const Sent&) {
+            Reaction spent = rpc_error(-32005, "monthly quota exceeded");
+            spent.status = 402;
+            return spent;
+        });
+        const RecordingSink sink = f.ask(three_writes());
+        INFO(sink.body);
+        CHECK(f.transport.sent.size() == 1);
+        for (const std::size_t i : {0U, 1U, 2U}) {
+            CHECK(has_type(item(sink, i), "quota_exhausted"));
+            CHECK(item(sink, i).find("the write upstream of chain test has spent its plan") !=
+                  std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("the same bytes again in one batch are a write like any other after a rejection") {
+    Reaction short_limit = limited();
+    short_limit.retry_after = "1";
+    for (const Reaction& first : {short_limit, rpc_error(-32000, "insufficient funds for gas")}) {
+        Fixture f(2);
+        f.config.chains[0].writes.reconcile_timeout = 400ms;  // leaves time to wait
+        f.reconfigure();
+        f.transport.on(0, [&first, begun = false](const Sent&) mutable {
+            return std::exchange(begun, true) ? result(quoted(kHash)) : first;
+        });
+        const RecordingSink sink =
+            f.ask('[' + broadcast() + ',' + broadcast() + ',' + broadcast() + ']');
+        INFO(sink.body);
+        CHECK(item(sink, 0).find("error") != std::string::npos);
+        CHECK(item(sink, 1) == hash_answer());
+        CHECK(item(sink, 2) == hash_answer());
+        CHECK(f.transport.count(0) == 2);  // accepted, it is not sent again
+        CHECK(f.transport.count(1) == 0);
+    }
+}
+
 TEST_CASE("a batch wholly of throttled writes is the one 429") {
     Fixture f(2);
     f.config.chains[0].rate_limits.max_wait = 0ms;

@@ -73,6 +73,8 @@ std::vector<Row> read_rows(const std::string& name) {
                 row.head.limits.emplace_back("ratelimit-reset", v);
             else if (key == "x_ratelimit_reset")
                 row.head.limits.emplace_back("x-ratelimit-reset", v);
+            else if (key == "x_ratelimit_reset_after")
+                row.head.limits.emplace_back("x-ratelimit-reset-after", v);
             else if (key == "cause")
                 row.cause = v;
             else if (key == "wait")
