@@ -120,6 +120,23 @@ TEST_CASE("one upstream at its cap, the other one limited: the limit is what cli
     CHECK(Gateway::finish(first));
 }
 
+TEST_CASE("a batch that waits for a place ends with its client") {
+    Gateway gateway(capped(1, 1));
+    gateway.on(0, hang);
+    auto& first = gateway.start(rpc("eth_gasPrice"));
+    REQUIRE(wait_until([&] { return at(gateway, 0) == 1; }));
+    auto& waiting = gateway.start("[" + rpc("eth_gasPrice") + "," + rpc("eth_call") + "]");
+    const upstream::Turn next{.among = routing::Tried().set(0),
+                              .traits = &routing::find_method("eth_call")};
+    gateway.client_leaves(waiting);
+    REQUIRE(Gateway::finish(waiting));
+    gateway.client_leaves(first);
+    REQUIRE(Gateway::finish(first));
+    CHECK(at(gateway, 0) == 1);
+    const core::TimePoint now = gateway.clock.now();
+    CHECK(gateway.pool().outlook(next, now).obstacle == upstream::Obstacle::none);
+}
+
 TEST_CASE("no more than so many calls wait") {
     config::Config config = capped(1, 1);
     config.chains[0].rate_limits.max_wait = 300ms;
