@@ -35,10 +35,6 @@ struct Field {
 template <class T>
 using Section = std::vector<Field<T>>;
 
-// Known, but its feature is not in this version: refused rather than ignored.
-bool is_not_available(std::string_view pattern);
-std::vector<std::string_view> not_available_below(std::string_view pattern);
-
 template <class T>
 const Field<T>* find_field(const Section<T>& section, std::string_view name) {
     for (const Field<T>& field : section) {
@@ -50,8 +46,8 @@ const Field<T>* find_field(const Section<T>& section, std::string_view name) {
 }
 
 template <class T>
-std::string unknown_key(const Section<T>& section, const Path& path, std::string_view key) {
-    std::vector<std::string_view> known = not_available_below(path.pattern);
+std::string unknown_key(const Section<T>& section, std::string_view key) {
+    std::vector<std::string_view> known;
     for (const Field<T>& field : section) {
         known.push_back(field.name);
     }
@@ -59,7 +55,7 @@ std::string unknown_key(const Section<T>& section, const Path& path, std::string
     return near ? "unknown key; did you mean " + std::string(*near) + "?" : "unknown key";
 }
 
-// Reads a map into `out`: every key that is unknown, repeated, not available or missing is a
+// Reads a map into `out`: every key that is unknown, repeated or missing is a
 // problem, and so is whatever the fields find.
 template <class T>
 void read_section(const Section<T>& section, Reading& reading, const Path& path, const Node& node,
@@ -72,16 +68,12 @@ void read_section(const Section<T>& section, Reading& reading, const Path& path,
     for (const auto& [key, value] : node.entries) {
         const Path here = path.key(key);
         const Field<T>* const field = find_field(section, key);
-        const bool known = field || is_not_available(here.pattern);
-        if (!known) {
-            reading.problem(path.key(printable_key(key, value->line)),
-                            unknown_key(section, path, key));
+        if (!field) {
+            reading.problem(path.key(printable_key(key, value->line)), unknown_key(section, key));
         } else if (!seen.insert(key).second) {
             reading.problem(here, "is given more than once");
-        } else if (field) {
-            field->read(reading, here, *value, out);
         } else {
-            reading.problem(here, "not available yet");
+            field->read(reading, here, *value, out);
         }
     }
     for (const Field<T>& field : section) {

@@ -1,13 +1,8 @@
 #include "config/schema.hpp"
 
-#include <algorithm>
-#include <array>
 
 namespace weir::config {
 namespace {
-
-// One line per key whose feature is still to come; a feature moves its line into a section below.
-constexpr std::array<std::string_view, 0> kNotAvailable = {};
 
 constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t kGiB = 1024 * kMiB;
@@ -237,25 +232,5 @@ Section<Config> file_section(Need chains) {
 }
 
 std::vector<Key> available_keys() { return keys_of(file_section(Need::required)); }
-
-std::vector<std::string_view> keys_not_available() {
-    return {kNotAvailable.begin(), kNotAvailable.end()};
-}
-
-bool is_not_available(std::string_view pattern) {
-    return std::find(kNotAvailable.begin(), kNotAvailable.end(), pattern) != kNotAvailable.end();
-}
-
-std::vector<std::string_view> not_available_below(std::string_view pattern) {
-    std::vector<std::string_view> names;
-    for (std::string_view key : kNotAvailable) {
-        const std::size_t dot = key.rfind('.');
-        const std::string_view parent = dot == std::string_view::npos ? "" : key.substr(0, dot);
-        if (parent == pattern) {
-            names.push_back(key.substr(dot == std::string_view::npos ? 0 : dot + 1));
-        }
-    }
-    return names;
-}
 
 }  // namespace weir::config

@@ -15,7 +15,4 @@ Section<Config> file_section(Need chains);
 // The keys that can be set, with their full paths in file order.
 std::vector<Key> available_keys();
 
-// The keys that a later version brings; setting one is a problem. Paths as in `available_keys`.
-std::vector<std::string_view> keys_not_available();
-
 }  // namespace weir::config

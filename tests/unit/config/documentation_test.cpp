@@ -62,28 +62,6 @@ TEST_CASE("every key is documented with its type and default, and nothing else i
     CHECK(rows.size() == available_keys().size());
 }
 
-TEST_CASE("the keys that are not available are listed, all and only these") {
-    const std::string text = read("docs/configuration.md");
-    const std::size_t start = text.find("## Not available yet");
-    REQUIRE(start != std::string::npos);
-    const std::string section = text.substr(start, text.find("\n## ", start + 1) - start);
-    std::size_t listed = 0;
-    for (std::size_t at = section.find('`'); at != std::string::npos; ++listed) {
-        const std::size_t end = section.find('`', at + 1);
-        const std::string key = section.substr(at + 1, end - at - 1);
-        INFO(key);
-        CHECK(is_not_available(key));
-        at = section.find('`', end + 1);
-    }
-    CHECK(listed == keys_not_available().size());
-}
-
-TEST_CASE("no key is both available and not") {
-    for (const Key& key : available_keys()) {
-        CHECK_FALSE(is_not_available(key.path));
-    }
-}
-
 TEST_CASE("the example and the minimal file load") {
     const auto minimal = load(read("config/minimal.yaml"), environment({{"ALCHEMY_KEY", "key"}}));
     CHECK(lines(minimal).empty());

@@ -203,30 +203,6 @@ TEST_CASE("missing variables are told with their key") {
           Lines{"log.level: holds a line break or another control character"});
 }
 
-TEST_CASE("keys whose feature is still to come are refused") {
-    for (const std::string_view key : keys_not_available()) {
-        INFO(key);
-        const std::size_t dot = key.rfind('.');
-        const std::string name(key.substr(dot == std::string_view::npos ? 0 : dot + 1));
-        std::string parent(key.substr(0, dot == std::string_view::npos ? 0 : dot));
-        std::string yaml;
-        if (parent == "chains[].upstreams[]") {
-            yaml = with_upstream(name + ": 1");
-        } else if (parent == "chains[]") {
-            yaml = with_chain_keys(name + ": 1");
-        } else if (parent.starts_with("chains[].")) {
-            yaml = with_chain_keys(parent.substr(9) + ": {" + name + ": 1}");
-        } else {
-            yaml = with_chain(parent.empty() ? name + ": 1" : parent + ": {" + name + ": 1}");
-        }
-        std::string path(key);
-        for (std::size_t at = path.find("[]"); at != std::string::npos; at = path.find("[]")) {
-            path.replace(at, 2, "[0]");
-        }
-        CHECK(problems(yaml) == Lines{path + ": not available yet"});
-    }
-}
-
 TEST_CASE("many problems come at once") {
     std::string yaml = "chains:\n";
     for (int i = 0; i < 2000; ++i) {
