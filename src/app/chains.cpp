@@ -217,6 +217,9 @@ runtime::Task<> Chains::stop() {
         }
     }
     co_await retiring_->join();
+    // They live on the worker, which ends before this.
+    retiring_.reset();
+    stopping_.reset();
 }
 
 // Each is logged and counted once.
