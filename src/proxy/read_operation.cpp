@@ -139,9 +139,9 @@ void ReadOperation::take_over(Earlier&& earlier) {
     attempts_ = attempts_before_ = 1;
     tried_.set(earlier.upstream);
     if (earlier.said && earlier.said->kind() == Answer::Kind::result) {
-        refused_.set(earlier.upstream);
         ending_.last_cause = Cause::unknown;
         opinion_.take_over(std::move(*earlier.said));
+        refuse(earlier.upstream);
         return;
     }
     if (earlier.cause == Cause::block_unknown) {
@@ -154,13 +154,17 @@ ReadOperation::~ReadOperation() { client_.remove(*this); }
 
 // Is there an answer, or nobody who may be asked again?
 bool ReadOperation::has_ended() {
-    if (!answer_) {
+    const core::TimePoint now = services_.worker.clock.now();
+    if (!answer_ && !(opinion_.asks_by_number() && !retries_spent_ && may_pause_and_retry(now))) {
         answer_ = opinion_.last_resort();
     }
     return answer_ || retries_spent_;
 }
 
 void ReadOperation::conclude() {
+    if (!answer_) {
+        answer_ = opinion_.last_resort();
+    }
     if (!answer_) {
         answer_ = give_up(services_.worker.clock.now());
     }
@@ -228,7 +232,7 @@ runtime::Task<> ReadOperation::run_attempts() {
                                      .connection = upstream::Connection::pooled,
                                      .long_replies = long_replies_,
                                      .cancellation = &running.cancellation,
-                                     .params = params_};
+                                     .params = opinion_.params(params_)};
         Judged judged = co_await send(options);
         if (judged.answer && judged.answer->kind() == Answer::Kind::long_result) {
             judged.answer->long_result().permit = std::move(granted->permit);
@@ -318,7 +322,7 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     if (judged.answer && (judged.verdict.disposition == Disposition::answer || unknown_block)) {
         if (opinion_.judge(upstream, *judged.answer, tried_, judged.at) ==
             SecondOpinion::Opinion::ask_another) {
-            refused_.set(upstream);
+            refuse(upstream);
             ending_.last_cause = Cause::unknown;
             return;
         }
@@ -332,6 +336,15 @@ void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
         return;
     }
     settle_failure(upstream, cause, std::move(judged.answer));
+}
+
+// Its answer is not the client's.
+void ReadOperation::refuse(routing::UpstreamIndex upstream) {
+    if (opinion_.asks_by_number()) {
+        passing_failure_ = true;
+    } else {
+        refused_.set(upstream);
+    }
 }
 
 void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,

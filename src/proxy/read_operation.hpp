@@ -52,6 +52,7 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
     void take_over(Earlier&& earlier);
     runtime::Task<Judged> send(const AttemptOptions& options);
     void settle(routing::UpstreamIndex upstream, Judged&& judged);
+    void refuse(routing::UpstreamIndex upstream);
     void settle_failure(routing::UpstreamIndex upstream, routing::Cause cause,
                         std::optional<Answer>&& said);
     void settle_loser(const Running& running, Judged&& judged);

@@ -60,12 +60,15 @@ SecondOpinion::Opinion SecondOpinion::judge_head(routing::UpstreamIndex upstream
         head_refused_ = true;
         return Opinion::ask_another;
     }
-    if (*number < chain_.floor.number(pool->fall_backs)) {
+    const std::uint64_t floor = chain_.floor.number(pool->fall_backs);
+    const bool as_asked = by_number_ != 0 && *number >= by_number_;  // the floor may have moved on
+    if (*number < floor && !as_asked) {
         if (!taken_ || *number > taken_number_) {
             taken_ = std::make_unique<Answer>(std::move(answer));
             taken_->upstream = upstream;
             taken_number_ = *number;
         }
+        ask_by_number(floor);
         return Opinion::ask_another;
     }
     if (!pool->provisional) {
@@ -109,9 +112,25 @@ SecondOpinion::Opinion SecondOpinion::judge_unknown_block() {
     return std::exchange(asked_again_, true) ? Opinion::give : Opinion::ask_another;
 }
 
-void SecondOpinion::take_over(Answer null) {
+void SecondOpinion::take_over(Answer said) {
     asked_again_ = true;
-    taken_ = std::make_unique<Answer>(std::move(null));
+    taken_ = std::make_unique<Answer>(std::move(said));
+    ask_by_number(chain_.floor.number(chain_.pool.snapshots().get()->fall_backs));
+}
+
+// Once: attempts under way hold the params.
+void SecondOpinion::ask_by_number(std::uint64_t floor) {
+    const bool whole = plan_.head_call == HeadCall::whole_block;
+    if ((!whole && plan_.head_call != HeadCall::block) || floor == 0 || by_number_ != 0 ||
+        chain_.floor.kept(plan_.head_call, floor)) {
+        return;
+    }
+    by_number_ = floor;
+    by_number_params_ = R"([")" + core::to_quantity(floor) + (whole ? R"(",true])" : R"(",false])");
+}
+
+std::string_view SecondOpinion::params(std::string_view own) const {
+    return asks_by_number() ? std::string_view(by_number_params_) : own;
 }
 
 std::optional<Answer> SecondOpinion::last_resort() {
@@ -139,6 +158,9 @@ std::optional<Answer> SecondOpinion::oldest_allowed() const {
 }
 
 routing::BlockNeed SecondOpinion::need() const {
+    if (asks_by_number()) {
+        return {.kind = BlockNeed::Kind::number, .number = by_number_};
+    }
     const bool at_head = asked_again_ && plan_.block.kind != BlockNeed::Kind::number;
     return at_head ? BlockNeed{.kind = BlockNeed::Kind::latest} : plan_.block;
 }

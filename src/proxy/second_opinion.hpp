@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 namespace weir::proxy {
 
@@ -30,8 +32,15 @@ class SecondOpinion {
     // An error says that the block is not known there: asked once more elsewhere.
     Opinion judge_unknown_block();
 
-    // A null from a node that is behind was taken earlier.
-    void take_over(Answer null);
+    // A null from a node that is behind, or too old a head, was taken earlier.
+    void take_over(Answer said);
+
+    // The newest block that clients know of is asked for by its number from here on: `latest`
+    // brought an older one. Whoever did not have it may have it in a moment.
+    bool asks_by_number() const { return by_number_ != 0; }
+
+    // What the call is asked with: its own params, or that number.
+    std::string_view params(std::string_view own) const;
 
     // What the client gets when nobody else can be asked; nothing when no answer was taken.
     std::optional<Answer> last_resort();
@@ -45,6 +54,7 @@ class SecondOpinion {
     Opinion judge_null(routing::UpstreamIndex upstream, Answer& answer,
                        const routing::Tried& tried);
     std::optional<Answer> oldest_allowed() const;
+    void ask_by_number(std::uint64_t floor);
 
     ChainContext& chain_;
     const CallPlan& plan_;
@@ -52,6 +62,8 @@ class SecondOpinion {
     std::unique_ptr<Answer> taken_;
     std::uint64_t taken_number_ = 0;  // of a head
     bool head_refused_ = false;
+    std::uint64_t by_number_ = 0;  // of the block that is asked for instead of `latest`
+    std::string by_number_params_;
     bool asked_again_ = false;  // after a null or an unknown block
 };
 

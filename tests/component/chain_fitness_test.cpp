@@ -160,6 +160,34 @@ TEST_CASE("a head of +900,000 moves nobody") {
     CHECK(evidence.back().upstream == liar);
 }
 
+TEST_CASE("where latest is older than a head told before, the block of that head is asked for") {
+    for (const std::size_t nulls : {0U, 2U, 100U}) {
+        INFO(nulls);
+        Chain f({100, 100});
+        std::size_t denied = 0;
+        const auto node = [&](const Sent& message) {
+            if (message.body.find("eth_blockNumber") != std::string::npos) {
+                return result("\"0x65\"");
+            }
+            if (message.body.find("latest") != std::string::npos) {  // by another node of it
+                return result(R"({"number":"0x64","hash":")" + hash_of(100) + R"("})");
+            }
+            CHECK(message.body.find(R"(["0x65",false])") != std::string::npos);
+            return ++denied <= nulls
+                       ? result("null")
+                       : result(R"({"number":"0x65","hash":")" + hash_of(101) + R"("})");
+        };
+        f.transport.on(0, node);
+        f.transport.on(1, node);
+        CHECK(f.block_number() == 101);
+        const std::size_t before = f.transport.sent.size();
+        CHECK(f.latest_block() == (nulls == 100 ? 100 : 101));
+        CHECK(f.transport.sent.size() - before == (nulls == 100 ? 4 : 2 + nulls));
+        // Once it is known, it is given again without.
+        CHECK(f.latest_block() == (nulls == 100 ? 100 : 101));
+    }
+}
+
 TEST_CASE("a head that is no block number, or too large for one, is not given out") {
     for (const char* head : {R"("0x10000000000000000")", R"("0x")", R"("latest")", R"("0x3e8 ")",
                              R"("901000")", "1000", "null", "{}"}) {
