@@ -1,6 +1,5 @@
 #include "config/schema.hpp"
 
-
 namespace weir::config {
 namespace {
 
