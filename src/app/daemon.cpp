@@ -55,6 +55,27 @@ telemetry::MetricsLayout metrics_layout() {
     return layout;
 }
 
+// The last words on transactions that are on their way when the program ends: no successor knows
+// of them, so whoever sent one has to look it up by its hash.
+void tell_pending(telemetry::Log& log, const proxy::TransactionRecords& records,
+                  const proxy::Serving& serving) {
+    for (const proxy::TransactionRecords::View& write : records.pending()) {
+        const auto chain = std::find_if(
+            serving.chains.begin(), serving.chains.end(),
+            [&write](const auto& each) { return each->identity.chain == write.chain; });
+        const auto sent = std::find_if(write.events.rbegin(), write.events.rend(),
+                                       [](const auto& each) { return each.event == "sent"; });
+        const bool may_have_arrived = sent != write.events.rend();
+        const auto outcome =
+            may_have_arrived ? proxy::WriteOutcome::unknown : proxy::WriteOutcome::rejected;
+        log.write(config::LogLevel::warn, "broadcast",
+                  {{"chain", chain != serving.chains.end() ? (*chain)->config.name : ""},
+                   {"transaction", write.hash},
+                   {"outcome", proxy::to_string(outcome)},
+                   {"upstream", may_have_arrived ? sent->upstream : ""}});
+    }
+}
+
 // Everything that one thread serves with.
 struct Lane {
     Lane(unsigned index, runtime::Clock& clock, runtime::Random& random,
@@ -295,7 +316,8 @@ runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
             continue;
         }
         if (count++ > 1) {
-            log->write(config::LogLevel::warn, "second signal: ending now");
+            log->write(config::LogLevel::warn, "second signal: ending now",
+                       {{"requests", static_cast<std::uint64_t>(state.in_flight.taken())}});
             ending_now = true;
             stop_lanes();
             co_return;
@@ -368,6 +390,7 @@ int Daemon::Impl::run() {
     lanes.front()->worker.io.run();
     threads.clear();
     if (ending_now || left_suspended) {
+        tell_pending(*log, records, *chains.serving().get());
         // What is still suspended cannot be taken down in order; the log can.
         log.reset();
         std::_Exit(1);

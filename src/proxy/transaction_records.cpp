@@ -141,6 +141,17 @@ std::optional<TransactionRecords::View> TransactionRecords::find(std::string_vie
     return View{newest->chain, newest->hash, outcome, newest->events};
 }
 
+std::vector<TransactionRecords::View> TransactionRecords::pending() const {
+    const std::lock_guard lock(mutex_);
+    std::vector<View> found;
+    for (const Ticket& record : order_) {
+        if (record->in_flight) {
+            found.push_back({record->chain, record->hash, WriteOutcome::pending, record->events});
+        }
+    }
+    return found;
+}
+
 std::vector<TransactionRecords::View> TransactionRecords::unknown(std::size_t most) const {
     constexpr std::size_t kMostLooks = 10'000;
     const std::lock_guard lock(mutex_);

@@ -92,6 +92,9 @@ class TransactionRecords {
     };
     std::optional<View> find(std::string_view hash) const;
 
+    // Those that are on their way, the oldest first.
+    std::vector<View> pending() const;
+
     // Those of which nobody knows what became of them, the newest first.
     std::vector<View> unknown(std::size_t most) const;
 

@@ -2,10 +2,10 @@
 // nothing.
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
+#include "support/load.hpp"
 #include "support/rpc.hpp"
 #include "support/simulators.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -19,46 +19,6 @@ using simulator::Provider;
 using simulator::Script;
 
 namespace {
-
-// Sends calls at a steady pace over some connections until it is stopped.
-class Load {
-  public:
-    Load(const std::string& address, int connections, std::chrono::microseconds pace,
-         const std::string& fields = "") {
-        for (int i = 0; i < connections; ++i) {
-            threads_.emplace_back([this, address, pace, fields, i] {
-                RawClient client(address);
-                auto next = std::chrono::steady_clock::now() + pace * i / 4;
-                while (!over_) {
-                    std::this_thread::sleep_until(next);  // the pace, not a wait
-                    next += pace;
-                    const HttpResponse response = client.post("/", rpc("eth_gasPrice"), fields);
-                    ++sent_;
-                    if (response.status != 200 || result_of(response.body).empty()) {
-                        ++failed_;
-                    }
-                }
-            });
-        }
-    }
-    ~Load() { stop(); }
-    void stop() {
-        over_ = true;
-        for (std::thread& thread : threads_) {
-            if (thread.joinable()) {
-                thread.join();
-            }
-        }
-    }
-    std::size_t sent() const { return sent_; }
-    std::size_t failed() const { return failed_; }
-
-  private:
-    std::atomic<bool> over_ = false;
-    std::atomic<std::size_t> sent_ = 0;
-    std::atomic<std::size_t> failed_ = 0;
-    std::vector<std::thread> threads_;
-};
 
 std::size_t reloads_of(Daemon& daemon) {
     const std::string log = daemon.process().all_output();

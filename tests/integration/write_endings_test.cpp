@@ -78,6 +78,19 @@ struct Silent {
     bool becomes_unknown(const Daemon& daemon) const {
         return wait_until([&] { return outcome(daemon) == "unknown"; });
     }
+    // The last words of a program that ends before it knows.
+    bool is_told_at_the_end(Daemon& daemon) const {
+        const auto line = daemon.process().wait_for_line([](const std::string& each) {
+            return each.find(R"("message":"broadcast")") != std::string::npos;
+        });
+        CAPTURE(line.value_or(""));
+        CHECK(jsonrpc::string_value(jsonrpc::member(line.value_or("{}"), "level")) == "warn");
+        const auto upstream =
+            jsonrpc::string_value(jsonrpc::member(line.value_or("{}"), "upstream"));
+        CHECK((upstream == "a" || upstream == "b"));
+        return line && line->find(transaction.hash) != std::string::npos &&
+               line->find(R"("outcome":"unknown")") != std::string::npos;
+    }
     void check_fit(const Daemon& daemon) const {
         REQUIRE(daemon.wait_for_state("a", "fit"));
         REQUIRE(daemon.wait_for_state("b", "fit"));
@@ -143,8 +156,10 @@ TEST_CASE("a drain cuts off a broadcast that is on its way", "[daemon]") {
     client.send(silent.request());
     REQUIRE(silent.has_arrived());
     daemon.process().signal(SIGTERM);
+    CHECK(client.read_to_end().empty());
     CHECK(daemon.process().wait_for_exit().value_or(-1) == 1);
     CHECK(silent.arrivals == 1);
+    CHECK(silent.is_told_at_the_end(daemon));
 }
 
 TEST_CASE("a second signal ends the program while a broadcast is on its way", "[daemon]") {
@@ -161,8 +176,10 @@ TEST_CASE("a second signal ends the program while a broadcast is on its way", "[
         daemon.process().signal(SIGTERM);
         REQUIRE(wait_until([&] { return !daemon.is_ready(); }));
         daemon.process().signal(second);
+        CHECK(client.read_to_end().empty());
         CHECK(daemon.process().wait_for_exit(std::chrono::seconds(5)).value_or(-1) == 1);
         CHECK(silent.arrivals == before + 1);
+        CHECK(silent.is_told_at_the_end(daemon));
     }
 }
 
