@@ -75,6 +75,11 @@ run_fault_tally() {
     WEIR_FAULT_WRITES=${FAULT_WRITES:-10000} build/release/tests/integration '[tally]'
 }
 
+# A process that stands still for a while, for longer.
+run_standstill() {
+    WEIR_PAUSE_SECONDS=${PAUSE_SECONDS:-30} build/release/tests/integration '[pause]'
+}
+
 # Runs every fuzzer for FUZZ_SECONDS on its corpus; new inputs and crashes stay under build/fuzz/runs.
 run_fuzzers() {
     local fuzzer name

@@ -71,7 +71,7 @@ void DeadlineWheel::link(Entry& entry, std::size_t tick) {
     ++linked_;
     if (!sleeping_) {
         wake_at(std::min(tick, now_tick_ + kLongestNap));
-    } else if (tick < wake_tick_) {
+    } else if (tick < wake_tick_ && !catching_up_) {
         wake_at(tick);
     }
 }
@@ -91,6 +91,11 @@ void DeadlineWheel::run() {
     sleeping_ = false;
     const core::TimePoint now = std::chrono::steady_clock::now();
     const std::size_t current = current_tick();
+    catching_up_ = !catching_up_ && current > wake_tick_ + kStandstill;
+    if (catching_up_) {
+        wake_at(current + kCatchUp);
+        return;
+    }
     // After a long nap of an empty wheel each slot needs to be seen once only.
     std::size_t tick = std::max(now_tick_ + 1, current >= kSlots ? current - kSlots + 1 : 0);
     sleeping_ = true;  // entries armed by callbacks must not start the timer

@@ -12,6 +12,8 @@
 namespace weir::runtime {
 
 // Lives on one worker; so do its entries. An entry fires at most `kTick` late (under load, later).
+// After a standstill (a suspended machine, SIGSTOP) no entry fires before the event loop has seen
+// what came meanwhile: an answer that is here is not late because nobody looked.
 class DeadlineWheel {
   public:
     static constexpr core::Duration kTick = core::milliseconds(16);
@@ -53,6 +55,8 @@ class DeadlineWheel {
   private:
     static constexpr std::size_t kSlots = 512;      // a horizon of about 8 s
     static constexpr std::size_t kLongestNap = 16;  // ticks between two looks while entries exist
+    static constexpr std::size_t kStandstill = 16;  // ticks: a look that late has stood still
+    static constexpr std::size_t kCatchUp = 6;      // ticks that the event loop then has
 
     std::size_t tick_of(core::TimePoint when) const;
     std::size_t current_tick() const;
@@ -67,6 +71,7 @@ class DeadlineWheel {
     std::size_t wake_tick_ = 0;  // when the timer fires; meaningful while `sleeping_`
     std::size_t linked_ = 0;
     bool sleeping_ = false;
+    bool catching_up_ = false;  // the look after a standstill is put off, once
     std::array<Entry*, kSlots> slots_{};
 };
 

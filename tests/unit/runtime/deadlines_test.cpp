@@ -2,11 +2,16 @@
 
 #include "support/catch.hpp"
 
+#include <boost/asio/posix/stream_descriptor.hpp>
+
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <functional>
 #include <memory>
 #include <random>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 using namespace weir;
@@ -121,4 +126,46 @@ TEST_CASE("many entries at random times all fire, none early") {
     for (std::size_t i = 0; i < probes.size(); ++i) {
         CHECK(probes[i]->fired.front() >= due[i]);
     }
+}
+
+TEST_CASE("after a standstill what has arrived meanwhile is seen before any deadline") {
+    Fixture f;
+    // More than an event loop takes from the kernel in one look.
+    constexpr std::size_t kPipes = 400;
+    using Pipe = boost::asio::posix::stream_descriptor;
+    std::vector<std::unique_ptr<Pipe>> ends;
+    std::vector<std::unique_ptr<Probe>> probes;
+    Probe unanswered(f.wheel);
+    std::size_t seen = 0;
+    const auto due = Clock::now() + 100ms;
+    for (std::size_t i = 0; i < kPipes; ++i) {
+        std::array<int, 2> pair{};
+        REQUIRE(pipe(pair.data()) == 0);
+        ends.push_back(std::make_unique<Pipe>(f.io, pair[1]));
+        Pipe& end = *ends.emplace_back(std::make_unique<Pipe>(f.io, pair[0]));
+        Probe& probe = *probes.emplace_back(std::make_unique<Probe>(f.wheel));
+        probe.arm(due);
+        end.async_wait(Pipe::wait_read, [&seen, &probe](boost::system::error_code) {
+            ++seen;
+            probe.disarm();
+        });
+    }
+    unanswered.arm(due);
+    f.io.run_for(20ms);
+    // The standstill: the wheel's timer ends, then the answers come, all before the loop looks.
+    std::this_thread::sleep_for(500ms);
+    for (std::size_t i = 0; i < ends.size(); i += 2) {
+        REQUIRE(write(ends[i]->native_handle(), "x", 1) == 1);
+    }
+    std::this_thread::sleep_for(100ms);
+    REQUIRE(f.run_until([&] { return !unanswered.fired.empty(); }));
+    CHECK(seen == kPipes);
+    CHECK(std::all_of(probes.begin(), probes.end(),
+                      [](const auto& probe) { return probe->fired.empty(); }));
+    // The next deadline is met as ever.
+    f.io.restart();
+    const auto next = Clock::now() + 30ms;
+    unanswered.arm(next);
+    REQUIRE(f.run_until([&] { return unanswered.fired.size() == 2; }));
+    CHECK(unanswered.fired.back() < next + 100ms);
 }
