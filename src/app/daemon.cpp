@@ -32,6 +32,7 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -114,7 +115,7 @@ struct Daemon::Impl {
     void adopt(Chains::Staged staged, config::Config next, Tls tls);
     runtime::Task<> adopt_when_ready(Chains::Staged staged, config::Config next, Tls tls);
     int run();
-    void on_every_lane(void (*action)(Lane&));
+    void on_every_lane(const std::function<void(Lane&)>& action);
     runtime::Task<bool> every_lane_drained(core::TimePoint deadline);
     runtime::Task<> watch_signals(runtime::Event& told_to_stop);
     runtime::Task<> live();
@@ -280,10 +281,13 @@ void Daemon::Impl::adopt(Chains::Staged staged, config::Config next, Tls tls) {
     admin_state.apply(server::admin_settings(config.server));
     admin_site->set_token(config.admin.token);
     chains.adopt(std::move(staged));
-    on_every_lane([](Lane& lane) { lane.handler->refresh(); });
+    on_every_lane([key = std::string(config.log.correlation_key.reveal())](Lane& lane) {
+        lane.services->correlation_key = key;
+        lane.handler->refresh();
+    });
 }
 
-void Daemon::Impl::on_every_lane(void (*action)(Lane&)) {
+void Daemon::Impl::on_every_lane(const std::function<void(Lane&)>& action) {
     for (const std::unique_ptr<Lane>& lane : lanes) {
         net::post(lane->worker.io, [action, target = lane.get()] { action(*target); });
     }

@@ -53,12 +53,15 @@ BlockQuestion BlockQuestion::by_hash(std::string_view hash) {
 
 runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
                                        routing::UpstreamIndex upstream,
-                                       const BlockQuestion& question, core::TimePoint deadline,
+                                       const BlockQuestion& question, const CallPlan& payer,
+                                       core::TimePoint deadline,
                                        upstream::Cancellation* cancellation) {
     const jsonrpc::Call call{.id = "0", .method = question.method, .params = question.params};
     CallPlan plan;
     plan.call = &call;
     plan.traits = &routing::find_method(call.method);
+    plan.client = payer.client;
+    plan.meter = payer.meter;
     const core::TimePoint now = services.worker.clock.now();
     const AttemptOptions options{
         .upstream = upstream,

@@ -4,6 +4,7 @@
 #include "chain/observation.hpp"
 #include "core/time.hpp"
 #include "proxy/chain_context.hpp"
+#include "proxy/plan.hpp"
 #include "proxy/services.hpp"
 #include "routing/verdict.hpp"
 #include "upstream/transport.hpp"
@@ -33,12 +34,13 @@ struct BlockWord {
     routing::Cause cause = routing::Cause::answered;  // why there is no answer
 };
 
-// Asked once, within an attempt's time; health and metrics are told. A place at the upstream, and
-// what the question costs there, are the caller's affair. References must live until the task has
-// ended.
+// Asked once, within an attempt's time, for the client of `payer`; health and metrics are told. A
+// place at the upstream and its budget are the caller's affair. References must live until the task
+// has ended.
 runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
                                        routing::UpstreamIndex upstream,
-                                       const BlockQuestion& question, core::TimePoint deadline,
+                                       const BlockQuestion& question, const CallPlan& payer,
+                                       core::TimePoint deadline,
                                        upstream::Cancellation* cancellation);
 
 }  // namespace weir::proxy

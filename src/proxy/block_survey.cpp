@@ -54,8 +54,10 @@ Claim claim_of(UpstreamIndex upstream, const chain::Observation& seen) {
 // Asks several upstreams the same, side by side.
 class Survey {
   public:
-    Survey(const RequestScope& scope, const BlockQuestion& question, core::TimePoint deadline)
+    Survey(const RequestScope& scope, const CallPlan& payer, const BlockQuestion& question,
+           core::TimePoint deadline)
         : scope_(scope),
+          payer_(payer),
           question_(question),
           deadline_(std::min(
               deadline, scope.services.worker.clock.now() + scope.chain.config.timeouts.attempt)),
@@ -97,8 +99,9 @@ class Survey {
             scope_.chain.pool.admit(upstream, routing::find_method(question_.method), now);
         if (admission.permit) {
             ++messages_;
-            const BlockWord word = co_await ask_for_block(scope_.services, scope_.chain, upstream,
-                                                          question_, deadline_, &cancellation);
+            const BlockWord word =
+                co_await ask_for_block(scope_.services, scope_.chain, upstream, question_, payer_,
+                                       deadline_, &cancellation);
             if (word.kind == BlockWord::Kind::block) {
                 seen_.emplace_back(upstream, word.block);
             }
@@ -110,6 +113,7 @@ class Survey {
     }
 
     const RequestScope& scope_;
+    const CallPlan& payer_;
     const BlockQuestion& question_;
     const core::TimePoint deadline_;
     std::size_t unasked_ = 0;
@@ -123,8 +127,9 @@ class Survey {
 
 class Search {
   public:
-    Search(const RequestScope& scope, const BlockRef& wanted, core::TimePoint deadline)
-        : scope_(scope), wanted_(wanted), deadline_(deadline) {}
+    Search(const RequestScope& scope, const CallPlan& payer, const BlockRef& wanted,
+           core::TimePoint deadline)
+        : scope_(scope), payer_(payer), wanted_(wanted), deadline_(deadline) {}
 
     runtime::Task<Found> run(Freshness freshness) {
         switch (wanted_.kind) {
@@ -169,7 +174,7 @@ class Search {
                                                   now() - upstream.head_at >= belief));
         }
         const BlockQuestion question = BlockQuestion::by_tag("latest");
-        Survey survey(scope_, question, deadline_);
+        Survey survey(scope_, payer_, question, deadline_);
         co_await survey.ask(stale);
         found_.messages += survey.messages();
         std::vector<Claim> claims;
@@ -253,7 +258,7 @@ class Search {
     }
 
     runtime::Task<> choose_among(const BlockQuestion& question, routing::Tried whom) {
-        Survey survey(scope_, question, deadline_);
+        Survey survey(scope_, payer_, question, deadline_);
         co_await survey.ask(whom);
         found_.messages += survey.messages();
         std::vector<Claim> claims;
@@ -269,6 +274,8 @@ class Search {
         CallPlan plan;
         plan.call = &call;
         plan.traits = &routing::find_method(call.method);
+        plan.client = payer_.client;
+        plan.meter = payer_.meter;
         plan.block = routing::block_need(*plan.traits, call.params);
         Answer answer = co_await ReadOperation::run(scope_.services, scope_.chain, pool(), plan,
                                                     call.params, deadline_, LongReplies::buffer,
@@ -305,6 +312,7 @@ class Search {
     }
 
     const RequestScope& scope_;
+    const CallPlan& payer_;
     const BlockRef& wanted_;
     const core::TimePoint deadline_;
     Found found_;
@@ -312,9 +320,10 @@ class Search {
 
 }  // namespace
 
-runtime::Task<Found> find_block(const RequestScope& scope, const BlockRef& wanted,
-                                Freshness freshness, core::TimePoint deadline) {
-    Search search(scope, wanted, deadline);
+runtime::Task<Found> find_block(const RequestScope& scope, const CallPlan& payer,
+                                const BlockRef& wanted, Freshness freshness,
+                                core::TimePoint deadline) {
+    Search search(scope, payer, wanted, deadline);
     Found found = co_await search.run(freshness);
     co_return found;
 }

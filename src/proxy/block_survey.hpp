@@ -24,8 +24,9 @@ struct Found {
     unsigned messages = 0;
 };
 
-// References must live until the task has ended.
-runtime::Task<Found> find_block(const RequestScope& scope, const chain::BlockRef& wanted,
-                                Freshness freshness, core::TimePoint deadline);
+// Asks for the client of `payer`. References must live until the task has ended.
+runtime::Task<Found> find_block(const RequestScope& scope, const CallPlan& payer,
+                                const chain::BlockRef& wanted, Freshness freshness,
+                                core::TimePoint deadline);
 
 }  // namespace weir::proxy

@@ -88,10 +88,11 @@ GatewayError snapshot_unavailable(std::optional<std::uint64_t> number, std::stri
     return error;
 }
 
-PinnedBlock::PinnedBlock(Services& services, ChainContext& chain, chain::BlockId block,
-                         core::TimePoint deadline)
+PinnedBlock::PinnedBlock(Services& services, ChainContext& chain, const CallPlan& payer,
+                         chain::BlockId block, core::TimePoint deadline)
     : services_(services),
       chain_(chain),
+      payer_(payer),
       block_(std::move(block)),
       deadline_(deadline),
       begun_(services.worker.clock.now()),
@@ -146,10 +147,9 @@ runtime::Task<Holding> PinnedBlock::check_since(UpstreamIndex upstream, core::Ti
     }
 }
 
-// Charged like any call. False: its budget has no room in time.
-runtime::Task<bool> PinnedBlock::pay(UpstreamIndex upstream, const routing::MethodTraits& traits) {
+// False: the budget that was charged has no room in time.
+runtime::Task<bool> PinnedBlock::wait_for_turn(core::TimePoint at) {
     const core::TimePoint now = services_.worker.clock.now();
-    const core::TimePoint at = chain_.pool.charge_probe(upstream, traits, now);
     if (at > now + chain_.config.rate_limits.max_wait || at >= deadline_) {
         co_return false;
     }
@@ -164,7 +164,10 @@ runtime::Task<bool> PinnedBlock::pay(UpstreamIndex upstream, const routing::Meth
 runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
     Known& known = known_[upstream];
     const BlockQuestion question = BlockQuestion::by_number(block_.number);
-    const bool paid = co_await pay(upstream, routing::find_method(question.method));
+    const core::TimePoint begun = services_.worker.clock.now();
+    const core::TimePoint turn =
+        chain_.pool.charge(upstream, routing::find_method(question.method), begun);
+    const bool paid = co_await wait_for_turn(turn);
     const core::TimePoint asked_at = services_.worker.clock.now();
     if (!paid) {
         known.failed_at = asked_at;
@@ -172,7 +175,7 @@ runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
         co_return;
     }
     const BlockWord word =
-        co_await ask_for_block(services_, chain_, upstream, question, deadline_, nullptr);
+        co_await ask_for_block(services_, chain_, upstream, question, payer_, deadline_, nullptr);
     if (word.kind == BlockWord::Kind::no_answer) {
         known.failed_at = asked_at;
         known.trouble = word.cause;
@@ -213,13 +216,16 @@ runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
     co_return chain_.snapshots.hash_reads(takes);
 }
 
+// A question of the gateway's own: what it learns holds for all clients.
 runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream) {
     const jsonrpc::Call call{.id = "0", .method = kTrialMethod, .params = kTrialParams};
     CallPlan plan;
     plan.call = &call;
     plan.traits = &routing::find_method(kTrialMethod);
     auto trial = routing::HashReads::Trial::unclear;
-    const bool paid = co_await pay(upstream, *plan.traits);
+    const core::TimePoint turn =
+        chain_.pool.charge_probe(upstream, *plan.traits, services_.worker.clock.now());
+    const bool paid = co_await wait_for_turn(turn);
     if (paid) {
         const core::TimePoint now = services_.worker.clock.now();
         const AttemptOptions options{

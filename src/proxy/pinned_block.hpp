@@ -6,6 +6,7 @@
 #include "jsonrpc/request.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/gateway_error.hpp"
+#include "proxy/plan.hpp"
 #include "proxy/services.hpp"
 #include "routing/methods.hpp"
 #include "routing/pin.hpp"
@@ -37,9 +38,9 @@ enum class Holding : std::uint8_t {
 // One worker. Lives as long as the request's reads.
 class PinnedBlock {
   public:
-    // The references must outlive it. `deadline` bounds what it asks.
-    PinnedBlock(Services& services, ChainContext& chain, chain::BlockId block,
-                core::TimePoint deadline);
+    // The references must outlive it. `deadline` bounds what it asks, for the client of `payer`.
+    PinnedBlock(Services& services, ChainContext& chain, const CallPlan& payer,
+                chain::BlockId block, core::TimePoint deadline);
     PinnedBlock(const PinnedBlock&) = delete;
     PinnedBlock& operator=(const PinnedBlock&) = delete;
 
@@ -83,10 +84,11 @@ class PinnedBlock {
     static void end(Errand& errand);
     runtime::Task<> ask(routing::UpstreamIndex upstream);
     runtime::Task<> try_hashes(routing::UpstreamIndex upstream);
-    runtime::Task<bool> pay(routing::UpstreamIndex upstream, const routing::MethodTraits& traits);
+    runtime::Task<bool> wait_for_turn(core::TimePoint at);
 
     Services& services_;
     ChainContext& chain_;
+    const CallPlan& payer_;
     const chain::BlockId block_;
     const core::TimePoint deadline_;
     const core::TimePoint begun_;

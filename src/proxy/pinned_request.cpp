@@ -79,6 +79,9 @@ class PinnedRequest {
     }
 
   private:
+    // All calls of a request are one client's.
+    const CallPlan& payer() const { return originals_.front(); }
+
     core::TimePoint deadline() const {
         return scope_.received + scope_.chain.config.timeouts.request;
     }
@@ -93,7 +96,7 @@ class PinnedRequest {
     }
 
     runtime::Task<> find(Freshness freshness) {
-        Found found = co_await find_block(scope_, wish_.block, freshness, deadline());
+        Found found = co_await find_block(scope_, payer(), wish_.block, freshness, deadline());
         messages_ += found.messages;
         if (block_) {
             messages_ += block_->messages();
@@ -103,7 +106,7 @@ class PinnedRequest {
         error_ = std::move(found.error);
         if (found.block) {
             name_ = chain::to_reference(*found.block);
-            block_ = std::make_unique<PinnedBlock>(scope_.services, scope_.chain,
+            block_ = std::make_unique<PinnedBlock>(scope_.services, scope_.chain, payer(),
                                                    std::move(*found.block), last_deadline());
         } else {
             name_.clear();

@@ -222,8 +222,11 @@ class Pool {
     // What a call costs there, in the provider's own units.
     std::uint64_t units_of(routing::UpstreamIndex upstream, const CallKind& call) const;
 
-    // A question of the gateway's own, charged now: it may go at the time returned, if the upstream
-    // does not rest by then.
+    // A question that is charged now: it may go at the time returned, if the upstream does not rest
+    // by then.
+    core::TimePoint charge(routing::UpstreamIndex upstream, const routing::MethodTraits& traits,
+                           core::TimePoint now);
+    // The same for one of the gateway's own, counted as such.
     core::TimePoint charge_probe(routing::UpstreamIndex upstream,
                                  const routing::MethodTraits& traits, core::TimePoint now);
 

@@ -268,14 +268,22 @@ std::uint64_t Pool::units_of(UpstreamIndex upstream, const CallKind& call) const
     return static_cast<std::uint64_t>(impl_->charge_of(upstream, call).units);
 }
 
-core::TimePoint Pool::charge_probe(UpstreamIndex upstream, const MethodTraits& traits,
-                                   core::TimePoint now) {
+core::TimePoint Pool::charge(UpstreamIndex upstream, const MethodTraits& traits,
+                             core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     routing::Budget& budget = impl_->members[upstream].budget;
     const Charge charge = impl_->charge_of(upstream, traits);
     const core::TimePoint at = budget.ready_at(charge, now);
     budget.take(charge, now);
-    impl_->members[upstream].probe_units += static_cast<std::uint64_t>(charge.units);
+    return at;
+}
+
+core::TimePoint Pool::charge_probe(UpstreamIndex upstream, const MethodTraits& traits,
+                                   core::TimePoint now) {
+    const core::TimePoint at = charge(upstream, traits, now);
+    const std::lock_guard lock(impl_->mutex);
+    impl_->members[upstream].probe_units +=
+        static_cast<std::uint64_t>(impl_->charge_of(upstream, traits).units);
     return at;
 }
 

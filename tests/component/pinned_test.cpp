@@ -103,6 +103,36 @@ TEST_CASE(
     CHECK(f.transport.sent[2].body.find("eth_getBlockByNumber") != std::string::npos);
 }
 
+TEST_CASE("what is asked about a block is spent for the client, and counted once") {
+    Pinned f({node(100)});
+    f.nodes[0].hashes = Hashes::refused;
+    const auto units = [&](std::string_view family) {
+        telemetry::Gauges gauges;
+        telemetry::Gauges::Chain& chain = gauges.chains.emplace_back();
+        chain.name = "test";
+        chain.upstreams.push_back(
+            {.name = "u0", .probe_units = f.pools[0]->status(f.clock.now())[0].probe_units});
+        const std::string page = f.metrics.render(gauges);
+        const std::size_t line = page.find("\n" + std::string(family) + '{');
+        return std::stoul(page.substr(page.find("} ", line) + 2));
+    };
+    const auto cost = [&](std::string_view method) {
+        return f.pools[0]->units_of(0, routing::find_method(method));
+    };
+    const RecordingSink first = f.ask_at("latest", balance("1"));  // learns that hashes are refused
+    const unsigned long client = units("weir_client_units_total");
+    const unsigned long upstream = units("weir_upstream_units_total");
+    CHECK(client == 3 * cost("eth_getBlockByNumber") + cost("eth_getBalance"));
+    CHECK(upstream == client + cost("eth_getCode"));  // the gateway's own question
+
+    f.transport.sent.clear();
+    f.ask_at(first.head.block, balance("1"));
+    REQUIRE(f.transport.sent.size() == 3);  // the read, and its block before and after
+    const unsigned long spent = 2 * cost("eth_getBlockByNumber") + cost("eth_getBalance");
+    CHECK(units("weir_client_units_total") == client + spent);
+    CHECK(units("weir_upstream_units_total") == upstream + spent);
+}
+
 TEST_CASE("what was read by number while the block went away is thrown away") {
     Pinned f({node(100), node(100)});
     f.nodes[0].hashes = f.nodes[1].hashes = Hashes::refused;

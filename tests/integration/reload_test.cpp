@@ -237,6 +237,45 @@ TEST_CASE("chains and clients come and go, and a request that runs ends as it be
           std::string::npos);
 }
 
+TEST_CASE("the key that tells equal reads apart is taken up", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    std::size_t records = 0;
+    const auto key = [&] {
+        RawClient client(daemon.rpc_address());
+        const std::string params = R"(["0x0000000000000000000000000000000000000001","latest"])";
+        CHECK(client.post("/", rpc("eth_getBalance", params), "Weir-Block: latest\r\n").status ==
+              200);
+        ++records;
+        std::size_t seen = 0;
+        const auto line = daemon.process().wait_for_line([&](const std::string& each) {
+            seen += each.find("eth_getBalance\",\"upstream") != std::string::npos ? 1 : 0;
+            return seen == records;
+        });
+        const std::string_view reads = jsonrpc::member(line.value_or("{}"), "reads");
+        return std::string(jsonrpc::member(jsonrpc::element(reads, 0), "key"));
+    };
+    const auto take_up = [&](const std::string& secret) {
+        std::string text = config.to_yaml();
+        const std::string log = "log: {";
+        daemon.configure(
+            text.insert(text.find(log) + log.size(), "correlation_key: " + secret + ", "));
+        REQUIRE(daemon.reload().status == 200);
+    };
+    CHECK(key().empty());
+    take_up("a-secret-of-sixteen-bytes");
+    const std::string first = key();
+    CHECK(first.size() == 18);
+    take_up("a-secret-of-other-bytes");
+    const std::string second = key();
+    CHECK(second.size() == 18);
+    CHECK(second != first);
+    CHECK(daemon.process().all_output().find("a-secret-of") == std::string::npos);
+}
+
 TEST_CASE("without a file there is nothing to reload", "[daemon]") {
     Simulators simulators;
     Provider& a = simulators.add();
