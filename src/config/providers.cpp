@@ -19,14 +19,6 @@ constexpr std::array<std::string_view, 19> kCauses = {
     "state_missing", "block_unknown",   "range_too_large",    "response_too_large",
     "timeout",       "bad_reply",       "server_error"};
 
-constexpr std::array<std::string_view, 7> kWaitHeaders = {"retry-after",
-                                                          "ratelimit",
-                                                          "ratelimit-reset",
-                                                          "x-ratelimit-reset",
-                                                          "x-rate-limit-reset",
-                                                          "x-ratelimit-reset-after",
-                                                          "text"};
-
 constexpr std::size_t kMaxGaps = 2;  // in one wording: the time that a search takes
 constexpr std::size_t kMaxProfiles = 200;
 constexpr std::size_t kMaxRules = 500;  // of one profile
@@ -128,14 +120,14 @@ std::optional<StatusRange> parse_status(std::string_view text) {
 }
 
 std::optional<std::string> parse_wait(std::string_view text) {
-    const bool known =
-        std::find(kWaitHeaders.begin(), kWaitHeaders.end(), text) != kWaitHeaders.end();
-    const bool member =
-        text.starts_with("data.") && text.size() > 5 &&
-        std::all_of(text.begin(), text.end(), [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '_';
-        });
-    return known || member ? std::optional<std::string>(text) : std::nullopt;
+    const bool header = is_header_name(text) && text == core::to_lower(text) &&
+                        (text == "retry-after" || text.starts_with("ratelimit") ||
+                         text.starts_with("x-ratelimit") || text.starts_with("x-rate-limit"));
+    constexpr std::string_view kBody = "body.";
+    const bool member = text.starts_with(kBody) && text.size() > kBody.size() &&
+                        std::all_of(text.begin() + kBody.size(), text.end(),
+                                    [](char c) { return (c >= 'a' && c <= 'z') || c == '_'; });
+    return header || member || text == "text" ? std::optional<std::string>(text) : std::nullopt;
 }
 
 std::optional<std::string> parse_plain(std::string_view text) {
@@ -242,11 +234,11 @@ Section<ProviderProfile> profile_section() {
                                 parse_host_pattern)),
         field("batch", &ProviderProfile::batch, number<std::size_t>(1, 1'000'000)),
         field("costs", &ProviderProfile::costs, costs()),
-        field(
-            "waits", &ProviderProfile::waits,
-            list<std::string>("must be retry-after, ratelimit, ratelimit-reset, x-ratelimit-reset, "
-                              "x-rate-limit-reset, x-ratelimit-reset-after, text or data.MEMBER",
-                              parse_wait)),
+        field("waits", &ProviderProfile::waits,
+              list<std::string>(
+                  "must be retry-after, a header that begins with ratelimit, x-ratelimit "
+                  "or x-rate-limit, text, or body.MEMBER in small letters and _",
+                  parse_wait)),
         objects("rules", &ProviderProfile::rules, rule_section(), Need::optional),
     };
 }

@@ -176,7 +176,7 @@ Verdict judge_noise(const Profile& profile, const CallSent& call, const HttpRepl
 }
 
 Verdict judge_error_reply(const Profile& profile, const CallSent& call, const HttpReply& reply) {
-    const Complaint complaint = read_complaint(reply.reply->error);
+    const Complaint complaint = read_complaint(reply.reply->error, reply.body);
     const Inquiry inquiry(profile, call, reply.head, reply.head.status);
     const std::optional<Cause> cause = inquiry.cause_of(complaint, Medium::json);
     if (!jsonrpc::is_object(reply.reply->error) && (!cause || complaint.texts.empty())) {

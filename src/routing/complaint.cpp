@@ -145,8 +145,11 @@ constexpr std::array<std::pair<int, std::string_view>, 12> kReasons = {{
 
 }  // namespace
 
-Complaint read_complaint(std::string_view error) {
+Complaint read_complaint(std::string_view error, std::string_view around) {
     Complaint complaint;
+    if (around.size() <= kLongestStray && jsonrpc::is_object(around)) {
+        complaint.around = around;
+    }
     if (jsonrpc::is_object(error)) {
         read_object(error, complaint);
     } else {
@@ -171,7 +174,7 @@ Complaint read_stray_complaint(std::string_view body) {
     }
     const std::string_view error = jsonrpc::member(body, "error");
     if (jsonrpc::is_object(error)) {
-        return read_complaint(error);
+        return read_complaint(error, body);
     }
     read_object(body, complaint);
     read_explorer(body, complaint);

@@ -18,10 +18,12 @@ struct Complaint {
     std::vector<std::string> nested;   // of the causes below it, when it quotes them
     std::string_view data;             // raw bytes of the member `data`
     std::string_view object;           // raw bytes of the whole error, when it is an object
+    std::string_view around;           // of the object that the error stood in, where there is one
 };
 
-// An error in JSON: an object, or a string. Bounded in time and memory whatever the bytes.
-Complaint read_complaint(std::string_view error);
+// An error in JSON: an object, or a string, and the object that it stood in, if any. Bounded in
+// time and memory whatever the bytes.
+Complaint read_complaint(std::string_view error, std::string_view around = {});
 
 // The error in a body that does not answer the call: an envelope with another id, an array of one,
 // a bare `{code, message}`, a status object, a plain text. `body` need not be JSON.

@@ -21,8 +21,10 @@ std::vector<const std::vector<config::ProviderRule>*> layers_of(
 
 Profile::Profile(const config::ProviderProfile& own, const config::ProviderProfile& generic)
     : name_(own.name), rules_(layers_of(own, generic)), batch_(own.batch) {
-    for (const std::string& source : own.waits.empty() ? generic.waits : own.waits) {
-        waits_.push_back(wait_source(source));
+    for (const auto* sources : {&own.waits, &generic.waits}) {
+        for (const std::string& source : *sources) {
+            waits_.push_back(wait_source(source));
+        }
     }
     const auto& costs = own.costs.empty() ? generic.costs : own.costs;
     for (const auto& [method, cost] : costs) {

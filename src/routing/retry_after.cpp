@@ -88,8 +88,21 @@ constexpr Unit kUnits[] = {{"milliseconds", 1e-3},
                            {"day", 86400},
                            {"d", 86400}};
 
-// A duration as Go or people write it: `5m30s`, `60 seconds`, `1.5s`, `7` (seconds). Nothing where
-// a word stands behind a number that is no unit of these: `7 years`.
+// `01:02:03`, in hours, minutes and seconds.
+std::optional<core::Duration> read_clock_duration(std::string_view text) {
+    if (text.size() < 8 || text[2] != ':' || text[5] != ':') {
+        return std::nullopt;
+    }
+    const auto hours = two_digits(text);
+    const auto minutes = two_digits(text.substr(3));
+    const auto seconds = two_digits(text.substr(6));
+    return hours && minutes && seconds
+               ? plausible_wait(*hours * 3600.0 + *minutes * 60.0 + *seconds)
+               : std::nullopt;
+}
+
+// A duration as Go or people write it: `5m30s`, `60 seconds`, `1.5s`, `7` (seconds), `01:02:03`.
+// Nothing where a word stands behind a number that is no unit of these, `7 years`, nor for a date.
 std::optional<core::Duration> read_duration(std::string_view text) {
     double total = 0;
     bool any = false;
@@ -97,6 +110,11 @@ std::optional<core::Duration> read_duration(std::string_view text) {
         const Number number = read_number(text);
         if (number.length == 0) {
             break;
+        }
+        if (const auto mark = text.substr(number.length, 1); mark == ":") {
+            return any ? std::nullopt : read_clock_duration(text);
+        } else if (mark == "-" || mark == "/") {
+            return std::nullopt;
         }
         const bool ends_sentence = text[number.length - 1] == '.';
         text.remove_prefix(number.length);
@@ -125,7 +143,8 @@ std::optional<core::Duration> read_duration(std::string_view text) {
 // Seconds since 1970 of an RFC 3339 time in UTC, `2025-01-01T00:00:00Z`; fractions are cut.
 std::optional<std::int64_t> parse_timestamp(std::string_view text) {
     if (text.size() < 20 || text[4] != '-' || text[7] != '-' || (text[10] | 0x20) != 't' ||
-        text[13] != ':' || text[16] != ':' || (text.back() | 0x20) != 'z') {
+        text[13] != ':' || text[16] != ':' ||
+        ((text.back() | 0x20) != 'z' && !text.ends_with("+00:00"))) {
         return std::nullopt;
     }
     const auto century = two_digits(text);
@@ -198,17 +217,67 @@ std::optional<core::Duration> wait_in_limit_header(std::string_view value, std::
     return delay_or_epoch(number.value, date, clock);
 }
 
-std::string_view member_at(std::string_view object, std::string_view path) {
-    while (jsonrpc::is_object(object)) {
-        const auto dot = path.find('.');
-        object = jsonrpc::member(object, path.substr(0, dot));
-        if (dot == path.npos) {
-            return object;
+// A name as everybody spells it: `retry_after`, `retryAfter` and `Retry-After` are one.
+std::string letters_of(std::string_view name) {
+    std::string letters;
+    for (const char c : core::to_lower(name)) {
+        if (c != '_' && c != '-') {
+            letters.push_back(c);
         }
-        path.remove_prefix(dot + 1);
     }
-    return {};
+    return letters;
 }
+
+constexpr std::size_t kMostMembers = 32;  // of one object
+constexpr std::size_t kMostItems = 4;     // of one array
+
+// Members of one name, in an object or in those right below it: some write `rate` or `details`
+// around what they say. What stands under `params` is the call's own.
+class MemberSearch {
+  public:
+    MemberSearch(const WaitSource& source, const HttpHead& head) : source_(source), head_(head) {}
+
+    std::optional<core::Duration> wait_in(std::string_view value, std::size_t depth) const {
+        if (jsonrpc::is_array(value)) {
+            return wait_in_items(value, depth);
+        }
+        if (!jsonrpc::is_object(value)) {
+            return std::nullopt;
+        }
+        const auto members = jsonrpc::members(value, kMostMembers);
+        for (const jsonrpc::Member& member : members) {
+            if (letters_of(member.name) == source_.name) {
+                if (const auto wait =
+                        wait_in_value(member.value, head_.date, head_.clock, source_.unit)) {
+                    return wait;
+                }
+            }
+        }
+        for (const jsonrpc::Member& member : members) {
+            if (depth > 0 && member.name != "params") {
+                if (const auto wait = wait_in(member.value, depth - 1)) {
+                    return wait;
+                }
+            }
+        }
+        return std::nullopt;
+    }
+
+  private:
+    std::optional<core::Duration> wait_in_items(std::string_view array, std::size_t depth) const {
+        for (std::size_t i = 0; i < kMostItems; ++i) {
+            const auto item = jsonrpc::element(array, i);
+            const auto wait = jsonrpc::is_object(item) ? wait_in(item, depth) : std::nullopt;
+            if (wait) {
+                return wait;
+            }
+        }
+        return std::nullopt;
+    }
+
+    const WaitSource& source_;
+    const HttpHead& head_;
+};
 
 std::optional<core::Duration> wait_at(const WaitSource& source, const HttpHead& head,
                                       const Complaint& complaint) {
@@ -222,9 +291,14 @@ std::optional<core::Duration> wait_at(const WaitSource& source, const HttpHead& 
                 }
             }
             return std::nullopt;
-        case WaitSource::Kind::data:
-            return wait_in_value(member_at(complaint.data, source.name), head.date, head.clock,
-                                 source.unit);
+        case WaitSource::Kind::member:
+            // The nearer to the error, the more it is about it.
+            for (const auto place : {complaint.data, complaint.object, complaint.around}) {
+                if (const auto wait = MemberSearch(source, head).wait_in(place, 1)) {
+                    return wait;
+                }
+            }
+            return std::nullopt;
         case WaitSource::Kind::text:
             for (const auto* texts : {&complaint.texts, &complaint.nested}) {
                 for (const std::string& text : *texts) {
@@ -304,9 +378,9 @@ std::optional<core::Duration> wait_in_value(std::string_view value, std::string_
 }
 
 std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {
-    constexpr std::array<std::string_view, 9> kPhrases = {
-        "retry in ",    "again in ", "reset in ",     "resets in ",   "retry after ",
-        "again after ", "wait ",     "retry-after: ", "available in "};
+    constexpr std::array<std::string_view, 10> kPhrases = {
+        "retry in ",    "again in ", "reset in ",     "resets in ",    "retry after ",
+        "again after ", "wait ",     "retry-after: ", "available in ", "replenished in "};
     for (const std::string_view phrase : kPhrases) {
         auto at = lower_case_text.find(phrase);
         if (at == std::string_view::npos) {
@@ -326,17 +400,18 @@ std::optional<core::Duration> wait_in_text(std::string_view lower_case_text) {
 }
 
 WaitSource wait_source(std::string_view name) {
-    constexpr std::string_view kData = "data.";
+    constexpr std::string_view kBody = "body.";
     if (name == "retry-after") {
         return {.kind = WaitSource::Kind::retry_after, .name = {}};
     }
     if (name == "text") {
         return {.kind = WaitSource::Kind::text, .name = {}};
     }
-    if (name.starts_with(kData)) {
-        const bool in_milliseconds = name.ends_with("Ms") || name.ends_with("_ms");
-        return {.kind = WaitSource::Kind::data,
-                .name = std::string(name.substr(kData.size())),
+    if (name.starts_with(kBody)) {
+        name.remove_prefix(kBody.size());
+        const bool in_milliseconds = name.ends_with("_ms") || name.starts_with("ms_");
+        return {.kind = WaitSource::Kind::member,
+                .name = letters_of(name),
                 .unit = in_milliseconds ? 1e-3 : 1};
     }
     return {.kind = WaitSource::Kind::limit_header, .name = std::string(name)};

@@ -39,9 +39,9 @@ std::optional<core::Duration> wait_in_value(std::string_view value, std::string_
 
 // One place where a provider writes its wait.
 struct WaitSource {
-    enum class Kind : std::uint8_t { retry_after, limit_header, data, text } kind;
-    std::string name;  // the header's in small letters, or the path within `data`
-    double unit = 1;   // of a number in `data`, in seconds
+    enum class Kind : std::uint8_t { retry_after, limit_header, member, text } kind;
+    std::string name;  // the header's in small letters, or the member's in letters alone
+    double unit = 1;   // of a number, in seconds
 };
 WaitSource wait_source(std::string_view name);  // as a profile spells it
 

@@ -53,7 +53,6 @@ struct TransportFailure {
     enum class Origin : std::uint8_t { upstream, gateway } origin = Origin::upstream;
 };
 
-// The head of an HTTP reply, as far as a decision may rest on it.
 // What a time in a reply without a `Date` is read against: when the reply came, by the gateway's
 // own clock, and how far ahead of that a time is believed, since the two clocks may differ.
 struct OwnClock {
@@ -61,6 +60,7 @@ struct OwnClock {
     core::Duration reach;
 };
 
+// The head of an HTTP reply, as far as a decision may rest on it.
 struct HttpHead {
     int status = 0;
     std::string retry_after;  // raw field value; empty: none

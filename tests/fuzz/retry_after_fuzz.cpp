@@ -34,6 +34,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     head.limits = {{"ratelimit-reset", text}};
     Complaint complaint;
     complaint.data = text;
-    check(find_wait({wait_source("ratelimit-reset"), wait_source("data.a.b")}, head, complaint));
+    check(find_wait({wait_source("ratelimit-reset"), wait_source("body.a_b")}, head, complaint));
     return 0;
 }

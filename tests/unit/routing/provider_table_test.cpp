@@ -90,7 +90,7 @@ std::vector<Row> read_rows(const std::string& name) {
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
-    for (const char* name : {"providers.yaml", "generic.yaml", "nodes.yaml", "likely.yaml"}) {
+    for (const char* name : {"providers.yaml", "generic.yaml", "nodes.yaml", "likely.yaml", "gateways.yaml"}) {
         for (Row& row : read_rows(name)) {
             rows.push_back(std::move(row));
         }

@@ -88,9 +88,14 @@ TEST_CASE("a wait in words") {
     CHECK(wait_in_text("retry in 1 day") == Duration(24h));
     CHECK(wait_in_text("retry in 5 mins") == Duration(5min));
     CHECK(wait_in_text("retry in 7. thank you") == Duration(7s));
-    for (const char* none : {"retry in 7 years", "retry in 7 weeks", "retry in 7 months",
-                             "retry in 7 somethings", "retry in 7 hourglasses", "retry in 7 дней",
-                             "retry in 7years", "retry in 5m3 years", "retry in 2 days"}) {
+    CHECK(wait_in_text("quota will be replenished in 02:15:31.") == Duration(8131s));
+    CHECK(wait_in_text("retry in 00:00:05") == Duration(5s));
+    for (const char* none :
+         {"retry in 7 years", "retry in 7 weeks", "retry in 7 months", "retry in 7 somethings",
+          "retry in 7 hourglasses", "retry in 7 дней", "retry in 7years", "retry in 5m3 years",
+          "retry in 2 days", "retry in 12:30", "retry in 2:15:31 pm", "retry in 1:2:3",
+          "retry after 2025-01-01", "retry after 1/2/2025", "retry in 5m10:10:10",
+          "retry in 00:00:00", "retry in 99:00:00"}) {
         INFO(none);
         CHECK_FALSE(wait_in_text(none).has_value());
     }
@@ -103,9 +108,8 @@ TEST_CASE("a wait in words") {
 }
 
 TEST_CASE("a wait in the error's data comes before its words") {
-    const std::vector<WaitSource> sources = {wait_source("data.rate.backoff_seconds"),
-                                             wait_source("data.backoff_seconds"),
-                                             wait_source("data.try_again_in"), wait_source("text")};
+    const std::vector<WaitSource> sources = {wait_source("body.backoff_seconds"),
+                                             wait_source("body.try_again_in"), wait_source("text")};
     const auto wait_in_error = [&sources](const Complaint& complaint) {
         return find_wait(sources, HttpHead(), complaint);
     };
@@ -122,6 +126,43 @@ TEST_CASE("a wait in the error's data comes before its words") {
         INFO(useless);
         error.data = useless;
         CHECK(wait_in_error(error) == Duration(9s));
+    }
+}
+
+TEST_CASE("a wait beside the error counts as one within, and what the call sent does not") {
+    struct Row {
+        const char* body;
+        std::optional<Duration> wait;
+    };
+    for (const Row& row : {
+             Row{R"({"retry_after":5})", Duration(5s)},
+             Row{R"({"retryAfter":"5"})", Duration(5s)},
+             Row{R"({"Retry-After":"5"})", Duration(5s)},
+             Row{R"({"error":"x","meta":{"RETRY_AFTER":5}})", Duration(5s)},
+             Row{R"({"error":{"retry_after":5},"retry_after":9})", Duration(5s)},
+             Row{R"({"error":{"data":{"retry_after":5},"retry_after":9}})", Duration(5s)},
+             Row{R"({"error":{"details":[1,{"retry_after":"5s"}]}})", Duration(5s)},
+             Row{R"({"retry_after":0,"retryAfter":5})", Duration(5s)},
+             Row{R"({"retry_after_ms":5})", Duration(5ms)},
+             Row{R"({"msBeforeNext":5})", Duration(5ms)},
+             Row{R"({"reset_at":"2023-11-14T22:13:25+00:00"})", Duration(5s)},
+             Row{R"({"reset_at":"2023-11-14T22:13:25.75Z"})", Duration(5s)},
+             Row{R"({"reset_at":"2023-11-14T22:13:25+01:00"})", std::nullopt},
+             Row{R"({"error":{"request":{"params":[{"retry_after":5}]}}})", std::nullopt},
+             Row{R"({"error":{"params":[{"retry_after":5}]}})", std::nullopt},
+             Row{R"({"params":{"retry_after":5}})", std::nullopt},
+             Row{R"({"retry_after":{"retry":5}})", std::nullopt},
+             Row{R"({"retry_after":[5]})", std::nullopt},
+             Row{R"({"retry_after_hours":5})", std::nullopt},
+             Row{R"("retry_after")", std::nullopt},
+         }) {
+        INFO(row.body);
+        HttpHead head;
+        head.date = "Tue, 14 Nov 2023 22:13:20 GMT";
+        const std::vector<WaitSource> sources = {
+            wait_source("body.retry_after"), wait_source("body.retry_after_ms"),
+            wait_source("body.ms_before_next"), wait_source("body.reset_at")};
+        CHECK(find_wait(sources, head, read_stray_complaint(row.body)) == row.wait);
     }
 }
 
