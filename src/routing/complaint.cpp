@@ -19,12 +19,12 @@ constexpr std::size_t kLongestNested = 64 * 1024;
 constexpr std::size_t kLongestStray = 64 * 1024;  // nobody complains at greater length
 
 // Names under which providers put their words, those of the message itself first.
-constexpr std::array<std::string_view, 5> kMessageNames = {"message", "messgae", "msg", "Message",
-                                                           "error_message"};
+constexpr std::array<std::string_view, 6> kMessageNames = {
+    "message", "messgae", "msg", "Message", "error_message", "faultstring"};
 constexpr std::array<std::string_view, 7> kDetailNames = {
     "details", "detail", "reason", "description", "error_description", "title", "cause"};
-constexpr std::array<std::string_view, 8> kNestedNames = {
-    "cause", "causes", "errors", "error", "data", "inner", "originalError", "reasons"};
+constexpr std::array<std::string_view, 9> kNestedNames = {
+    "cause", "causes", "errors", "error", "data", "inner", "originalError", "reasons", "fault"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {

@@ -36,6 +36,9 @@ Profile::Profile(const config::ProviderProfile& own, const config::ProviderProfi
             costs_.emplace(method, cost);
         }
     }
+    // The longest says the most.
+    std::stable_sort(cost_patterns_.begin(), cost_patterns_.end(),
+                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
 }
 
 std::uint64_t Profile::cost(std::string_view method) const {

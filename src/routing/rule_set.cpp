@@ -62,11 +62,20 @@ Stage stage_of(const config::ProviderRule& rule, Cause cause) {
     }
 }
 
+// Beyond so many, words are not looked for run together: a word has a number of 16 bits.
+constexpr std::size_t kMostWords = 20'000;
+
 std::vector<Wording> compile(const std::vector<std::string>& texts, Vocabulary& vocabulary) {
     std::vector<Wording> wordings;
     wordings.reserve(texts.size());
     for (const std::string& text : texts) {
         wordings.emplace_back(text, vocabulary);
+        if (vocabulary.size() > kMostWords) {
+            continue;
+        }
+        for (const std::string& form : run_together(text)) {
+            wordings.emplace_back(form, vocabulary, Vocabulary::Spelling::run_together);
+        }
     }
     return wordings;
 }

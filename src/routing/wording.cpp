@@ -13,13 +13,30 @@ bool is_one_of(const std::vector<WordId>& choices, WordId word, const Vocabulary
     });
 }
 
+constexpr std::size_t kMostRunTogether = 32;  // of one wording
+
+// Each of `heads` with each choice of `part` behind it.
+std::vector<std::string> products(const std::vector<std::string>& heads, std::string_view part) {
+    std::vector<std::string> products;
+    for (;;) {
+        const std::size_t bar = part.find('|');
+        for (const std::string& head : heads) {
+            products.push_back(head + std::string(part.substr(0, bar)));
+        }
+        if (bar == std::string_view::npos) {
+            return products;
+        }
+        part.remove_prefix(bar + 1);
+    }
+}
+
 bool is_border(std::span<const WordId> words, std::size_t at) {
     return at >= words.size() || words[at] == kBarrier;
 }
 
 }  // namespace
 
-Wording::Wording(std::string_view text, Vocabulary& vocabulary) {
+Wording::Wording(std::string_view text, Vocabulary& vocabulary, Vocabulary::Spelling spelling) {
     bool gap = false;
     while (!text.empty()) {
         const std::size_t blank = text.find(' ');
@@ -38,7 +55,7 @@ Wording::Wording(std::string_view text, Vocabulary& vocabulary) {
             Part added{gap, {}};
             while (!part.empty()) {
                 const std::size_t bar = part.find('|');
-                added.choices.push_back(vocabulary.add(part.substr(0, bar)));
+                added.choices.push_back(vocabulary.add(part.substr(0, bar), spelling));
                 part = bar == std::string_view::npos ? std::string_view() : part.substr(bar + 1);
             }
             parts_.push_back(std::move(added));
@@ -49,6 +66,28 @@ Wording::Wording(std::string_view text, Vocabulary& vocabulary) {
 
 std::vector<WordId> Wording::first_words() const {
     return parts_.empty() ? std::vector<WordId>() : parts_.front().choices;
+}
+
+std::vector<std::string> run_together(std::string_view wording) {
+    std::vector<std::string> forms = {std::string()};
+    std::size_t words = 0;
+    while (!wording.empty() && forms.size() <= kMostRunTogether) {
+        const std::size_t blank = wording.find(' ');
+        const std::string_view part = wording.substr(0, blank);
+        wording = blank == std::string_view::npos ? std::string_view() : wording.substr(blank + 1);
+        if (part == "*" || part == "#") {
+            return {};
+        }
+        if (part == "^") {
+            forms = {"^ "};
+        } else if (part == "$") {
+            forms = products(forms, " $");
+        } else {
+            forms = products(forms, part);
+            ++words;
+        }
+    }
+    return words > 1 && forms.size() <= kMostRunTogether ? forms : std::vector<std::string>();
 }
 
 bool Wording::rest_matches(std::span<const WordId> words, std::size_t at, std::size_t part,

@@ -1,12 +1,14 @@
 // A wording as rules write it, and its search in a row of words. `rate limit` is two words in a
 // row, `a|b` either, `#` any number, `*` up to six other words, `^` the beginning of a text, `$`
-// its end.
+// its end. Words in a row are found run together too: `nonce too low` finds "NonceTooLow" in any
+// case.
 #pragma once
 
 #include "routing/words.hpp"
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -15,7 +17,8 @@ namespace weir::routing {
 class Wording {
   public:
     // `text` was judged by the config loader; the words are added to `vocabulary`.
-    Wording(std::string_view text, Vocabulary& vocabulary);
+    Wording(std::string_view text, Vocabulary& vocabulary,
+            Vocabulary::Spelling spelling = Vocabulary::Spelling::written);
 
     // The words with which a match can begin; kNumberWord stands for every number.
     std::vector<WordId> first_words() const;
@@ -39,5 +42,9 @@ class Wording {
     bool at_start_ = false;
     bool at_end_ = false;
 };
+
+// The same with its words run together, for each choice; none for one word, or with gaps or numbers
+// between them.
+std::vector<std::string> run_together(std::string_view wording);
 
 }  // namespace weir::routing

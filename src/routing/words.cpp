@@ -37,7 +37,8 @@ std::size_t take_word(std::string_view text, std::string& word) {
             }
             ++at;
         } else if (const std::size_t mark = apostrophe(rest);
-                   mark != 0 && !word.empty() && mark < rest.size() && is_lower(rest[mark])) {
+                   mark != 0 && !word.empty() && mark < rest.size() &&
+                   (is_lower(rest[mark]) || is_upper(rest[mark]))) {
             at += mark;
         } else if (c == ',' && !word.empty() && is_digit(word.back()) && is_digit(word.front()) &&
                    rest.size() > 1 && is_digit(rest[1])) {
@@ -80,6 +81,12 @@ void for_each_piece(std::string_view word, Each each) {
     }
 }
 
+bool has_pieces(std::string_view word) {
+    std::size_t pieces = 0;
+    for_each_piece(word, [&pieces](std::string_view) { ++pieces; });
+    return pieces > 1;
+}
+
 bool has_ending(std::string_view word, std::string_view ending, std::size_t least) {
     return word.size() >= least && word.ends_with(ending);
 }
@@ -108,12 +115,16 @@ std::string_view stem(std::string& word) {
     return word;
 }
 
-WordId Vocabulary::add(std::string_view word) {
+WordId Vocabulary::add(std::string_view word, Spelling spelling) {
     std::string key(word);
     stem(key);
     const auto [at, fresh] = ids_.emplace(std::move(key), static_cast<WordId>(is_number_.size()));
     if (fresh) {
         is_number_.push_back(is_digit(word.front()));
+        is_written_.push_back(false);
+    }
+    if (spelling == Spelling::written) {
+        is_written_[at->second] = true;
     }
     return at->second;
 }
@@ -140,7 +151,7 @@ void append_words(std::vector<WordId>& out, const Vocabulary& vocabulary, std::s
             continue;
         }
         const WordId whole = vocabulary.find(core::to_lower(word));
-        if (whole != kOtherWord) {
+        if (whole != kOtherWord && (vocabulary.is_written(whole) || !has_pieces(word))) {
             out.push_back(whole);
             continue;
         }

@@ -22,15 +22,20 @@ constexpr std::size_t kMaxWords = 400;  // of one text; wordings stand near its 
 // The words that the wordings of a rule set are made of.
 class Vocabulary {
   public:
-    Vocabulary() : is_number_(kFirstWord, false) {}
+    Vocabulary() : is_number_(kFirstWord, false), is_written_(kFirstWord, true) {}
+
+    // As a wording has it, or several of its words run together.
+    enum class Spelling : std::uint8_t { written, run_together };
 
     // `word` as it stands in a wording: small letters and digits.
-    WordId add(std::string_view word);
+    WordId add(std::string_view word, Spelling spelling = Spelling::written);
 
     // kNumberWord for a number and kOtherWord for a word that no wording has.
     WordId find(std::string_view lower_case_word) const;
 
     bool is_number(WordId id) const { return id == kNumberWord || is_number_[id]; }
+    // Not only run together.
+    bool is_written(WordId id) const { return is_written_[id]; }
     std::size_t size() const { return is_number_.size(); }
 
   private:
@@ -42,11 +47,12 @@ class Vocabulary {
     };
     std::unordered_map<std::string, WordId, Hash, std::equal_to<>> ids_;
     std::vector<bool> is_number_;
+    std::vector<bool> is_written_;
 };
 
 // Appends the words of `text` to `out`, up to kMaxWords of them in all. The name `method`, which
 // the call brought, is a word of no meaning. Names like_this and likeThis that no wording has as
-// they are, are several words.
+// they are written, are several words.
 void append_words(std::vector<WordId>& out, const Vocabulary& vocabulary, std::string_view text,
                   std::string_view method = {});
 

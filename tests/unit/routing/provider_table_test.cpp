@@ -7,8 +7,10 @@
 #include "routing/classify.hpp"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -90,7 +92,8 @@ std::vector<Row> read_rows(const std::string& name) {
 
 std::vector<Row> all_rows() {
     std::vector<Row> rows;
-    for (const char* name : {"providers.yaml", "generic.yaml", "nodes.yaml", "likely.yaml", "gateways.yaml"}) {
+    for (const char* name : {"providers.yaml", "generic.yaml", "nodes.yaml", "likely.yaml",
+                             "gateways.yaml", "unseen.yaml"}) {
         for (Row& row : read_rows(name)) {
             rows.push_back(std::move(row));
         }
@@ -137,6 +140,8 @@ std::string cause_of(const Row& row, const std::string& body) {
     return std::string(to_string(judge(row, body).cause));
 }
 
+constexpr const char* kTelling[] = {"128", "401", "429", "503"};
+
 // The same words otherwise: what stands between them, and their case.
 std::string with_odd_spacing(const std::string& text) {
     std::string out = "  ";
@@ -157,6 +162,12 @@ std::string in_upper_case(std::string text) {
         }
     }
     return text;
+}
+
+// A number that means something by itself.
+bool says_a_number(const std::string& text) {
+    return std::any_of(std::begin(kTelling), std::end(kTelling),
+                       [&](const char* number) { return text.find(number) != text.npos; });
 }
 
 // Every number of more than one digit, another one. (A single digit may be a name's.)
@@ -201,7 +212,7 @@ TEST_CASE("case, spacing, numbers, nesting and a code that is a string change no
             CHECK(cause_of(changed, body_of(changed, error_of(changed))) == row.cause);
         }
         Row numbers = row;
-        if (row.message.find("128") == std::string::npos) {
+        if (!says_a_number(row.message)) {
             numbers.message = with_other_numbers(row.message);
         }
         CHECK(cause_of(numbers, body_of(numbers, error_of(numbers))) == row.cause);
@@ -225,6 +236,21 @@ TEST_CASE("a message is found wherever it is put") {
         Row row;
         CHECK(cause_of(row, body_of(row, error)) == "rate_limited");
     }
+}
+
+TEST_CASE("words in a row are found run together, in any case") {
+    for (const char* message : {"RateLimitExceeded", "rateLimit", "RATELIMIT", "TooManyRequests",
+                                "toomanyrequests: wait", "too_many_requests"}) {
+        INFO(message);
+        Row row;
+        row.code = "-32000";
+        row.message = message;
+        CHECK(cause_of(row, body_of(row, error_of(row))) == "rate_limited");
+    }
+    Row row;
+    row.code = "-32000";
+    row.message = "generateLimits";  // no word of its own
+    CHECK(cause_of(row, body_of(row, error_of(row))) == "unknown");
 }
 
 TEST_CASE("words that the call brought prove nothing") {
@@ -281,6 +307,13 @@ TEST_CASE("costs are the provider's own, by name, by pattern, or its default") {
     CHECK(book().get("infura").cost("net_version") == 5);
     CHECK(book().get("infura").cost("eth_getUncleCountByBlockHash") == 150);
     CHECK(book().get("infura").cost("trace_newThing") == 300);
+    CHECK(book().get("quicknode").cost("trace_block") == 40);
+    CHECK(book().get("quicknode").cost("trace_replayTransaction") == 80);
+    CHECK(book().get("alchemy").cost("trace_block") == 20);
+    CHECK(book().get("alchemy").cost("trace_transaction") == 40);
+    CHECK(book().get("drpc").cost("debug_traceTransaction") == 20);
+    CHECK(book().get("drpc").cost("eth_chainId") == 0);
+    CHECK(book().get("ankr").cost("eth_getLogs") == 200);
     CHECK(book().get("infura").cost("debug_newThing") == 1000);
     CHECK(book().get("alchemy").cost("debug_newThing") == 40);
     CHECK(book().get("alchemy").cost("eth_syncing") == 0);
