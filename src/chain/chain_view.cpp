@@ -120,9 +120,17 @@ void ChainView::hear(std::size_t upstream, const Observation& observation, std::
     Member& member = members_[upstream];
     evidence_.on_head(upstream, observation);
     member.latest = observation;
+    member.silent = false;
     member.highest = std::max(member.highest, highest);
     recompute(observation.at);
     note_standings(observation.at);
+}
+
+void ChainView::observe_silence(std::size_t upstream, core::TimePoint now) {
+    if (!members_[upstream].silent) {
+        members_[upstream].silent = true;
+        recompute(now);
+    }
 }
 
 // Who has fallen behind, or ran ahead, by what is believed now.
@@ -227,17 +235,24 @@ Standing ChainView::standing(std::size_t upstream) const {
     if (rules_.upstreams == 1 || !head_) {
         return Standing::current;
     }
-    if (member.latest->latest.number >
-        head_->number + plausible_jump(head_at_, member.latest->at)) {
+    if (!is_plausible(*member.latest)) {
         return Standing::implausible;
     }
     return lag(upstream) <= tolerated_lag() ? Standing::current : Standing::lagging;
 }
 
+bool ChainView::is_plausible(const Observation& observation) const {
+    return !head_ ||
+           observation.latest.number <= head_->number + plausible_jump(head_at_, observation.at);
+}
+
+// Two that made up their heads one after the other do not bear each other out: such a word is one
+// only as long as it is held up.
 std::vector<const ChainView::Member*> ChainView::voters() const {
     std::vector<const Member*> voters;
     for (const Member& member : members_) {
-        if (member.identity == Identity::right && member.counted && member.latest) {
+        if (member.identity == Identity::right && member.counted && member.latest &&
+            (!member.silent || is_plausible(*member.latest))) {
             voters.push_back(&member);
         }
     }

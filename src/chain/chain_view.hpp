@@ -61,6 +61,10 @@ class ChainView {
     // forward only, and by what is plausible.
     void observe_answer(std::size_t upstream, const Observation& observation);
 
+    // It was asked for its head and did not say, or may not be asked for a time: a head of its that
+    // is not plausible has no say until it is heard again.
+    void observe_silence(std::size_t upstream, core::TimePoint now);
+
     // What it names under a tag; nothing: it has no such tag.
     void observe_tag(std::size_t upstream, Tag tag, const std::optional<BlockId>& block,
                      core::TimePoint now);
@@ -120,10 +124,12 @@ class ChainView {
         std::optional<std::uint64_t> chain_id;
         unsigned good_checks = 0;  // in a row, while wrong
         bool counted = true;
+        bool silent = false;  // since its latest head
         std::optional<Observation> latest;
         std::uint64_t highest = 0;  // of its own heads, since the last fall-back of the chain
     };
 
+    bool is_plausible(const Observation& observation) const;
     std::vector<const Member*> voters() const;  // highest head first
     struct Candidate {
         const Member* member = nullptr;

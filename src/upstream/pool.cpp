@@ -121,6 +121,7 @@ void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdi
     const std::lock_guard lock(impl_->mutex);
     Impl::Member& member = impl_->members[upstream];
     member.head_trouble = verdict.cause;
+    impl_->view.observe_silence(upstream, now);
     impl_->apply(member.health.on_probe_failure(verdict, now), upstream);
     if (verdict.cause == routing::Cause::rate_limited) {
         impl_->on_limit(member, now, now);

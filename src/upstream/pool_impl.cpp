@@ -278,6 +278,9 @@ void Pool::Impl::refresh(core::TimePoint now) {
                          !condition.auth_failed && !condition.quota_spent &&
                              !condition.circuit_open && !members[i].budget.is_spent(),
                          now);
+        if (condition.cooling_down) {
+            view.observe_silence(i, now);
+        }
     }
     view.refresh(now);
     const std::shared_ptr<const routing::RoutingSnapshot> before = published.get();

@@ -167,12 +167,14 @@ class Soak {
     }
 
     void set(std::size_t node, Fault fault) {
-        // One liar at a time: two that agree would be believed.
-        if (fault == Fault::jump && jumping_) {
-            fault = Fault::lag;
-        }
+        // One liar at a time: two that agree would be believed. The word of one that lied before
+        // holds until it is asked again, a poll and an attempt later.
         if (jumping_ == node) {
             jumping_.reset();
+            jumped_at_ = Clock::now();
+        }
+        if (fault == Fault::jump && (jumping_ || Clock::now() < jumped_at_ + 3s)) {
+            fault = Fault::lag;
         }
         if (fault == Fault::jump) {
             jumping_ = node;
@@ -350,6 +352,7 @@ class Soak {
     std::optional<Daemon> daemon_;
     std::size_t guard_ = 0;
     std::optional<std::size_t> jumping_;
+    Clock::time_point jumped_at_{};  // until when somebody lied
     std::atomic<std::uint64_t> reads_ = 0;
     std::atomic<std::uint64_t> heads_ = 0;
     std::uint64_t guards_ = 0;

@@ -67,6 +67,40 @@ TEST_CASE("over random streams no minority of one moves the head, whatever the o
     }
 }
 
+TEST_CASE("over random streams liars that take turns move nobody") {
+    std::mt19937_64 random(19);
+    for (int round = 0; round < 300; ++round) {
+        const std::size_t upstreams = 4 + random() % 3;
+        ViewFixture f(upstreams);
+        std::uint64_t truth = 100'000;
+        std::size_t liar = random() % upstreams;
+        std::set<std::size_t> silent;  // those that lied, and went on to other faults
+        for (std::size_t who = 0; who < upstreams; ++who) {
+            f.head(who, truth);
+        }
+        for (int step = 0; step < 80; ++step) {
+            f.now += std::chrono::milliseconds(random() % 2000);
+            truth += random() % 3 == 0 ? 1 : 0;
+            const std::size_t who = random() % upstreams;
+            if (who == liar) {
+                f.head(who, truth + 1000 + random() % 2'000'000);
+                if (random() % 4 == 0) {
+                    f.view.observe_silence(who, f.now);
+                    silent.insert(who);
+                    liar = random() % upstreams;
+                    silent.erase(liar);
+                }
+            } else if (!silent.contains(who)) {
+                f.head(who, truth);
+            } else if (random() % 20 == 0 && silent.size() > 1) {
+                silent.erase(who);
+                f.head(who, truth);
+            }
+            CHECK(f.number() <= truth);
+        }
+    }
+}
+
 TEST_CASE("over random streams the view keeps its own rules") {
     std::mt19937_64 random(13);
     for (int round = 0; round < 300; ++round) {

@@ -100,6 +100,35 @@ TEST_CASE("a lone far jump moves nobody") {
     }
 }
 
+TEST_CASE("two far jumps one after the other do not bear each other out") {
+    ViewFixture f(4);
+    for (const std::size_t upstream : {0U, 1U, 2U, 3U}) {
+        f.head(upstream, 1000);
+    }
+    f.head(2, 901'000);
+    f.now += 1s;
+    f.view.observe_silence(2, f.now);  // the next question has no answer
+    f.now += 7s;
+    f.head(3, 901'008);
+    CHECK(f.number() == 1000);
+    CHECK(f.view.standing(2) == Standing::implausible);
+    CHECK(f.view.standing(3) == Standing::implausible);
+    f.head(0, 1001);
+    f.head(1, 1001);
+    CHECK(f.number() == 1001);
+
+    SECTION("said again it counts again") {
+        f.head(2, 901'009);
+        CHECK(f.number() == 901'008);
+    }
+    SECTION("a plausible head has its say in silence") {
+        f.head(2, 1002);
+        f.view.observe_silence(2, f.now);
+        f.head(0, 1002);
+        CHECK(f.number() == 1002);
+    }
+}
+
 TEST_CASE("an early lone head is provisional and dropped when others speak") {
     for (const std::size_t upstreams : {2U, 3U}) {
         ViewFixture f(upstreams);
