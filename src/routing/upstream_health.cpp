@@ -26,7 +26,7 @@ Doubt doubt_after(const Verdict& verdict) {
         case Cause::connect_failed:
             return is_failure(verdict) ? Doubt::identity : Doubt::none;
         case Cause::connection_lost:
-            return Doubt::check;
+            return Doubt::reconnect;
         case Cause::timeout:
             return is_failure(verdict) ? Doubt::check : Doubt::none;
         default:

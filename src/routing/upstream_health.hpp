@@ -29,8 +29,10 @@ struct AttemptRecord {
 // What the rest of the pool has to do about it.
 enum class Doubt : std::uint8_t {
     none,
-    identity,  // no connection: another process may answer next, so none is trusted
-    check,  // a connection broke, no answer in time, credentials refused once: a probe shall tell
+    identity,   // no connection: another process may answer next, so none is trusted
+    reconnect,  // a connection broke in a call: the next may lead to another process, so calls wait
+                // until a probe has told
+    check,      // no answer in time, credentials refused once: a probe shall tell
 };
 
 // What a failure to get any reply says of who answers next.

@@ -319,7 +319,7 @@ runtime::Task<> Poller::watch_upstream(Shared& shared, Watch& watch) {
                 }
             } else {
                 good = false;
-                watch.pool.observe_failure(upstream, chain_id.error(), then);
+                watch.pool.observe_chain_id_failure(upstream, chain_id.error(), then);
             }
         }
         if (good && watch.pool.is_identified(upstream)) {

@@ -96,8 +96,10 @@ void Pool::observe_chain_id(UpstreamIndex upstream, std::uint64_t chain_id, core
     const std::lock_guard lock(impl_->mutex);
     impl_->view.observe_chain_id(upstream, chain_id, now);
     impl_->members[upstream].identity_seen_at = now;
+    impl_->members[upstream].reconnecting = false;
     impl_->members[upstream].health.on_probe_success(now);
     impl_->refresh(now);
+    impl_->run_queue(now);
 }
 
 void Pool::observe_head(UpstreamIndex upstream, const chain::Observation& observation) {
@@ -129,10 +131,19 @@ void Pool::observe_failure(UpstreamIndex upstream, const routing::Verdict& verdi
     impl_->refresh(now);
 }
 
+void Pool::observe_chain_id_failure(UpstreamIndex upstream, const routing::Verdict& verdict,
+                                    core::TimePoint now) {
+    observe_failure(upstream, verdict, now);
+    const std::lock_guard lock(impl_->mutex);
+    impl_->members[upstream].reconnecting = false;
+    impl_->run_queue(now);
+}
+
 void Pool::observe_wrong_checkpoint(UpstreamIndex upstream, const chain::BlockId& block,
                                     core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
     impl_->view.observe_wrong_checkpoint(upstream, block, now);
+    impl_->members[upstream].reconnecting = false;
     impl_->refresh(now);
 }
 
@@ -211,7 +222,8 @@ core::TimePoint Pool::rests_until(UpstreamIndex upstream) const {
 
 bool Pool::is_identified(UpstreamIndex upstream) const {
     const std::lock_guard lock(impl_->mutex);
-    return impl_->view.identity(upstream) == chain::Identity::right;
+    return impl_->view.identity(upstream) == chain::Identity::right &&
+           !impl_->members[upstream].reconnecting;
 }
 
 std::optional<Pool::HeadSeen> Pool::head_seen(UpstreamIndex upstream) const {

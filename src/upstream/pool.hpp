@@ -261,6 +261,9 @@ class Pool {
                      const std::optional<chain::BlockId>& block, core::TimePoint now);
     void observe_failure(routing::UpstreamIndex upstream, const routing::Verdict& verdict,
                          core::TimePoint now);
+    // As above, and calls that waited for the answer go on.
+    void observe_chain_id_failure(routing::UpstreamIndex upstream, const routing::Verdict& verdict,
+                                  core::TimePoint now);
 
     // Its block at the checkpoint's height is another one: quarantine, whatever its chain id.
     void observe_wrong_checkpoint(routing::UpstreamIndex upstream, const chain::BlockId& block,
@@ -291,6 +294,7 @@ class Pool {
     // What a poller needs to know. While an upstream cools down, or its plan is spent, it gets
     // nothing at all: not before the time returned.
     core::TimePoint rests_until(routing::UpstreamIndex upstream) const;
+    // On the right chain by its latest check, and no connection has broken in a call since.
     bool is_identified(routing::UpstreamIndex upstream) const;
     struct HeadSeen {
         core::TimePoint at;

@@ -67,7 +67,9 @@ Obstacle Pool::Impl::obstacle_to(UpstreamIndex index, const CallKind& call,
         return Obstacle::limit;
     }
     // In sequence with release() and join(): one of them sees the other.
-    return member.in_flight.load() >= member.limit.load() ? Obstacle::capacity : Obstacle::none;
+    return member.reconnecting || member.in_flight.load() >= member.limit.load()
+               ? Obstacle::capacity
+               : Obstacle::none;
 }
 
 Permit Pool::Impl::grant(UpstreamIndex index, const CallKind& call, core::TimePoint now) {

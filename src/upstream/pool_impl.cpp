@@ -409,6 +409,7 @@ void Pool::Impl::apply(Doubt doubt, UpstreamIndex index) {
     if (doubt == Doubt::identity) {
         view.doubt_identity(index);
     }
+    members[index].reconnecting = members[index].reconnecting || doubt == Doubt::reconnect;
 }
 
 void Pool::Impl::call_wake(std::optional<UpstreamIndex> index) {

@@ -89,7 +89,8 @@ struct Pool::Impl {
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
         bool on_trial = false;                      // its circuit is half open
-        core::TimePoint identity_seen_at{};         // when it last told its chain
+        bool reconnecting = false;  // a connection broke: calls wait until it has told its chain
+        core::TimePoint identity_seen_at{};  // when it last told its chain
         routing::Cause head_trouble =
             routing::Cause::answered;  // of the probes since its last head
 

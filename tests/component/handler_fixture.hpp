@@ -73,9 +73,22 @@ struct Fixture {
         pools.push_back(std::move(pool));
         serve();
     }
+    ~Fixture() {
+        for (const auto& pool : pools) {
+            pool->on_wake({});
+        }
+    }
 
-    // The first pool, as the configuration says.
+    // The first pool, as the configuration says. Whoever is to be asked for its chain tells it.
     void serve() {
+        const auto tell = [this, pool = pools[0].get()](std::optional<routing::UpstreamIndex> who) {
+            boost::asio::post(worker.io, [this, pool, who] {
+                if (who && !pool->is_identified(*who)) {
+                    pool->observe_chain_id(*who, config.chains[0].chain_id, clock.now());
+                }
+            });
+        };
+        pools[0]->on_wake(tell);
         const auto context =
             context_of(pools[0], providers, metrics.bind(names_of(config.chains[0])));
         serving.publish(std::make_shared<proxy::Serving>(config, std::vector{context},

@@ -33,16 +33,17 @@ ScriptedPeer::Script answer_once(const std::string& reply) {
 
 TEST_CASE("a call goes out as it is and its reply comes back") {
     std::string seen;
-    ScriptedPeer peer([&](PeerConnection& connection, int) {
-        seen = connection.read_request();
-        connection.send(
-            "HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nDate: today\r\nContent-Type: "
-            "text/plain\r\n"
-            "Content-Length: 4\r\n\r\nbusy");
-        connection.wait_closed();
-    });
-    std::uint16_t port = peer.port();
+    std::uint16_t port = 0;
     {
+        ScriptedPeer peer([&](PeerConnection& connection, int) {
+            seen = connection.read_request();
+            connection.send(
+                "HTTP/1.1 429 Slow down\r\nRetry-After: 7\r\nDate: today\r\nContent-Type: "
+                "text/plain\r\n"
+                "Content-Length: 4\r\n\r\nbusy");
+            connection.wait_closed();
+        });
+        port = peer.port();
         TransportFixture fixture(port);
         const Outcome outcome = fixture.send({.body = R"([{"id":1}])"});
         REQUIRE(outcome.good());

@@ -67,7 +67,7 @@ TEST_CASE("writes of a batch stay with the upstream that got the first, whatever
                           {rpc_error(-32000, "insufficient funds"), ""}};
     for (const Case& c : cases) {
         Fixture f(2);
-        f.config.chains[0].rate_limits.max_wait = 0ms;
+        f.config.chains[0].rate_limits.max_wait = 500ms;
         f.reconfigure();
         f.transport.on(0, at_first(c.first));
         const RecordingSink sink = f.ask(three_writes());

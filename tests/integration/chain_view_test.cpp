@@ -81,6 +81,32 @@ TEST_CASE("an upstream of another chain is on record as such", "[daemon]") {
     CHECK(wait_until([&] { return lists(daemon, "wrong_network", "b"); }));
 }
 
+TEST_CASE("who answers on another chain after a broken connection gets no call", "[daemon]") {
+    Simulators simulators;
+    Provider& first = simulators.add();
+    Provider& second = simulators.add();
+    DaemonConfig config;
+    config.upstreams = {{"first", first.url(), "tier: 0"}, {"second", second.url(), "tier: 1"}};
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_for_state("first", "fit"));
+    REQUIRE(daemon.wait_for_state("second", "fit"));
+    first.change([](Script& script) {
+        script.chain_id = 5;
+        script.faults.methods = {"eth_gasPrice"};
+        script.faults.crooked = simulator::Crooked::cut_midway;
+        script.faults.crooked_next = 1;
+    });
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(daemon.post(rpc("eth_getBalance", R"(["0x00","latest"])")).status == 200);
+        CHECK(daemon.post(rpc("eth_sendRawTransaction", R"(["0x02"])")).status == 200);
+    }
+    CHECK(first.counts().calls_of("eth_gasPrice") == 1);
+    CHECK(first.counts().calls_of("eth_getBalance") == 0);
+    CHECK(first.counts().calls_of("eth_sendRawTransaction") == 0);
+    CHECK(daemon.wait_for_state("first", "wrong_chain"));
+}
+
 TEST_CASE("a lagging upstream gets no read of the latest block, and serves old blocks",
           "[daemon]") {
     Simulators simulators;

@@ -97,6 +97,14 @@ struct Fixture {
     Pool pool;
 };
 
+// Stands in the queue, and holds its place in flight when its turn has come.
+struct Waiting final : Waiter {
+    using Waiter::Waiter;
+    void on_turn(routing::UpstreamIndex, Permit permit) override { held = std::move(permit); }
+    void on_first(core::TimePoint) override {}
+    std::optional<Permit> held;
+};
+
 // Asked for a call that costs what most do.
 std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint now) {
     return pool.admit(upstream, routing::find_method("eth_call"), now).permit;
@@ -105,12 +113,6 @@ std::optional<Permit> acquire(Pool& pool, std::size_t upstream, core::TimePoint 
 }  // namespace
 
 TEST_CASE("who is told to come back is told when an upstream takes calls and the queue is gone") {
-    struct Waiting final : Waiter {
-        using Waiter::Waiter;
-        void on_turn(routing::UpstreamIndex, Permit permit) override { held = std::move(permit); }
-        void on_first(core::TimePoint) override {}
-        Permit held;
-    };
     config::Chain chain = chain_of(2);
     chain.upstreams[0].rate = chain.upstreams[1].rate = {.calls_per_second = 10, .burst = 1};
     Fixture f(chain);
@@ -158,11 +160,6 @@ TEST_CASE("who is told to come back is told when an upstream takes calls and the
 }
 
 TEST_CASE("a place in flight is waited for as such, also behind others; a limit comes before it") {
-    struct Waiting final : Waiter {
-        using Waiter::Waiter;
-        void on_turn(routing::UpstreamIndex, Permit) override {}
-        void on_first(core::TimePoint) override {}
-    };
     config::Chain chain = chain_of(2);
     chain.upstreams[0].max_in_flight = 1;
     Fixture f(chain);
@@ -409,12 +406,54 @@ TEST_CASE("after a failed connection an upstream is asked again who it is") {
     f.revive(0);
     CHECK(f.state(0) == UpstreamState::fit);
 
-    f.report(1, Cause::connection_lost);
-    CHECK(f.state(1) == UpstreamState::fit);
-    CHECK(wakes.size() == 2);
     f.pool.on_wake({});
-    f.report(1, Cause::connection_lost);
-    CHECK(wakes.size() == 2);
+    f.report(0, Cause::connect_failed);
+    CHECK(wakes.size() == 1);
+}
+
+TEST_CASE("after a broken connection calls wait until the upstream has told its chain") {
+    Fixture f(1);
+    std::vector<std::optional<routing::UpstreamIndex>> wakes;
+    f.pool.on_wake([&wakes](std::optional<routing::UpstreamIndex> i) { wakes.push_back(i); });
+    const CallKind call{routing::find_method("eth_call"), "eth_call"};
+    std::optional<Permit> lost = acquire(f.pool, 0, f.now);
+    f.report(0, Cause::connection_lost);
+    REQUIRE(wakes.size() == 1);
+    CHECK(wakes[0] == routing::UpstreamIndex{0});
+    CHECK_FALSE(f.pool.is_identified(0));
+    CHECK(f.pool.admit(0, call, f.now).obstacle == Obstacle::capacity);
+    const Turn turn{.among = routing::Tried().set(0), .traits = &call.traits};
+    const auto waiting = std::make_shared<Waiting>(turn);
+    REQUIRE(f.pool.join(waiting, f.now + 1s, f.now) == Pool::Joined::yes);
+    lost.reset();  // a free place is not enough
+    f.pool.run_queue(f.now);
+    CHECK_FALSE(waiting->held.has_value());
+    f.head(0, 101);  // asked before
+    CHECK_FALSE(waiting->held.has_value());
+
+    SECTION("its own chain: it goes on as before") {
+        f.pool.observe_chain_id(0, kChainId, f.now);
+        CHECK(waiting->held.has_value());
+        CHECK(f.state(0) == UpstreamState::fit);
+    }
+    SECTION("no answer: it goes on") {
+        const Verdict late = {Disposition::try_another, Blame::upstream, Cause::timeout, {}};
+        f.pool.observe_chain_id_failure(0, late, f.now);
+        CHECK(waiting->held.has_value());
+        CHECK(f.state(0) == UpstreamState::fit);
+    }
+    SECTION("no connection: all trust is gone") {
+        const Verdict none = {Disposition::try_another, Blame::upstream, Cause::connect_failed, {}};
+        f.pool.observe_chain_id_failure(0, none, f.now);
+        CHECK_FALSE(waiting->held.has_value());
+        CHECK(f.state(0) == UpstreamState::unknown);
+    }
+    SECTION("another chain") {
+        f.pool.observe_chain_id(0, 5, f.now);
+        CHECK_FALSE(waiting->held.has_value());
+        CHECK(f.state(0) == UpstreamState::wrong_chain);
+    }
+    f.pool.on_wake({});
 }
 
 TEST_CASE("probes that fail open the circuit, and a good one lets the upstream back") {
@@ -432,21 +471,18 @@ TEST_CASE("probes that fail open the circuit, and a good one lets the upstream b
     CHECK(f.view(0).trickle);
 }
 
-TEST_CASE(
-    "whoever loses a connection or answers late is asked for its chain, and serves meanwhile") {
-    for (const Cause cause : {Cause::connection_lost, Cause::timeout}) {
-        Fixture f(2);
-        std::vector<std::optional<routing::UpstreamIndex>> wakes;
-        f.pool.on_wake([&wakes](std::optional<routing::UpstreamIndex> i) { wakes.push_back(i); });
-        f.report(0, cause);
-        CHECK(wakes.size() == 1);
-        // The same call elsewhere: nobody's fault, and still a reason to ask.
-        f.report(1, cause, 7);
-        f.report(0, cause, 7);
-        CHECK(wakes.size() == 3);
-        CHECK(f.state(0) == UpstreamState::fit);
-        f.pool.on_wake({});
-    }
+TEST_CASE("whoever answers late is asked for its chain, and serves meanwhile") {
+    Fixture f(2);
+    std::vector<std::optional<routing::UpstreamIndex>> wakes;
+    f.pool.on_wake([&wakes](std::optional<routing::UpstreamIndex> i) { wakes.push_back(i); });
+    f.report(0, Cause::timeout);
+    CHECK(wakes.size() == 1);
+    // The same call elsewhere: nobody's fault, and still a reason to ask.
+    f.report(1, Cause::timeout, 7);
+    f.report(0, Cause::timeout, 7);
+    CHECK(wakes.size() == 3);
+    CHECK(f.state(0) == UpstreamState::fit);
+    f.pool.on_wake({});
 }
 
 TEST_CASE("an idle connection that ended is no good answer") {
