@@ -203,10 +203,6 @@ std::optional<std::uint64_t> ChainView::reported_chain_id(std::size_t upstream) 
     return members_[upstream].chain_id;
 }
 
-const std::optional<Observation>& ChainView::latest(std::size_t upstream) const {
-    return members_[upstream].latest;
-}
-
 std::uint64_t ChainView::tolerated_lag() const {
     const auto fast =
         static_cast<std::uint64_t>((kToleratedLag - core::Duration(1)) / block_time());

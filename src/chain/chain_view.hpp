@@ -99,7 +99,9 @@ class ChainView {
 
     const Evidence& evidence() const { return evidence_; }
     void note(Disagreement disagreement) { evidence_.note(std::move(disagreement)); }
-    const std::optional<Observation>& latest(std::size_t upstream) const;
+    const std::optional<Observation>& latest(std::size_t upstream) const {
+        return members_[upstream].latest;
+    }
 
     const TaggedBlocks& tagged() const { return tagged_; }
     Settled settled() const;  // as far as it is believed; never beyond the head

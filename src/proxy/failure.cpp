@@ -115,6 +115,13 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
         return make(ErrorType::deadline, "no upstream of chain " + chain.name +
                                              " answered in time; the call may be tried again");
     }
+    if (ending.last_cause && ending.retries_spent) {
+        return make(ErrorType::bad_upstream_reply,
+                    "an upstream of chain " + chain.name + " gave no usable reply (" +
+                        std::string(routing::to_string(*ending.last_cause)) +
+                        "), and so many calls are tried again already that this one is not; the "
+                        "call may be tried again");
+    }
     if (ending.last_cause && *ending.last_cause != Cause::auth_failed) {
         return make(ErrorType::bad_upstream_reply,
                     "no upstream of chain " + chain.name + " gave a usable reply (" +

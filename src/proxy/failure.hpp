@@ -18,6 +18,7 @@ struct Ending {
     std::optional<routing::NoUpstream> nobody;    // why no further upstream was chosen
     bool at_capacity = false;                     // one was left out for its in-flight cap
     bool out_of_time = false;                     // the request's deadline has passed
+    bool retries_spent = false;                   // so many calls are tried again already
     bool queue_full = false;                      // too many calls wait for a turn
     bool limited = false;                         // nobody but limited ones is left to ask
     std::optional<core::TimePoint> available_at;  // when one of these can be asked again

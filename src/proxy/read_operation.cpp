@@ -155,10 +155,11 @@ ReadOperation::~ReadOperation() { client_.remove(*this); }
 // Is there an answer, or nobody who may be asked again?
 bool ReadOperation::has_ended() {
     const core::TimePoint now = services_.worker.clock.now();
-    if (!answer_ && !(opinion_.asks_by_number() && !retries_spent_ && may_pause_and_retry(now))) {
+    if (!answer_ &&
+        !(opinion_.asks_by_number() && !ending_.retries_spent && may_pause_and_retry(now))) {
         answer_ = opinion_.last_resort();
     }
-    return answer_ || retries_spent_;
+    return answer_ || ending_.retries_spent;
 }
 
 void ReadOperation::conclude() {
@@ -207,8 +208,8 @@ runtime::Task<> ReadOperation::run_attempts() {
             break;
         }
         const bool retry = is_retry();
-        retries_spent_ = retry && !chain_.retries.has_one(now);
-        if (retries_spent_) {
+        ending_.retries_spent = retry && !chain_.retries.has_one(now);
+        if (ending_.retries_spent) {
             break;
         }
         std::optional<upstream::Granted> granted = admit(now);

@@ -85,7 +85,6 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
     unsigned attempts_ = 0;
     unsigned attempts_before_ = 0;  // of these, made by somebody else
     bool retried_ = false;
-    bool retries_spent_ = false;  // nobody may be asked again for now
     bool hedged_ = false;
     bool passing_failure_ = false;  // in this round, one that may be gone in a moment
     Ending ending_;

@@ -46,7 +46,8 @@ Tried full_ones(const Tried& fit, const std::vector<BatchRoom>& rooms) {
 }
 
 double chance_of(const UpstreamView& upstream) {
-    return draw_weight(upstream.weight, upstream.trickle) * preference(upstream.score);
+    return draw_weight(upstream.weight, upstream.score, upstream.trickle) *
+           preference(upstream.score);
 }
 
 // Who gets the next array of up to `left` calls. Those that take all of them come first; else large

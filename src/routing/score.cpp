@@ -28,8 +28,8 @@ double preference(double score, const ScoreWeights& weights) {
     return std::pow(score, weights.preference);
 }
 
-double draw_weight(double weight, bool trickle, const ScoreWeights& weights) {
-    return trickle ? weight * weights.trickle : weight;
+double draw_weight(double weight, double score, bool trickle, const ScoreWeights& weights) {
+    return weight * score * (trickle ? weights.trickle : 1);
 }
 
 double chance_of_better(double first, double second, const ScoreWeights& weights) {

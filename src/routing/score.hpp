@@ -24,11 +24,12 @@ struct ScoreWeights {
     double good_will = 5;  // successes assumed: the first failure is not taken for a habit
     double slack_ms = 20;  // of latency: differences below it hardly count
     double throttled =
-        0.5;                // of the throttled share: near its limit it gets less before it refuses
-    double lag = 0.8;       // for each block behind
-    double least = 0.01;    // who always fails is tried once in ten thousand calls
-    double preference = 2;  // exponent of the score: ten times slower leaves one in thirty
-    double trickle = 0.1;   // of the weight, for who is new or recovers
+        0.5;              // of the throttled share: near its limit it gets less before it refuses
+    double lag = 0.8;     // for each block behind
+    double least = 0.01;  // who always fails is tried once in twenty thousand calls
+    double preference =
+        1.3;  // exponent of the score between two: ten times slower leaves one in thirty
+    double trickle = 0.1;  // of the weight, for who is new or recovers
 };
 constexpr ScoreWeights kScoreWeights;
 
@@ -45,9 +46,11 @@ double success_share(double good, double bad, const ScoreWeights& weights = kSco
 // The chance of a candidate against another one is in proportion to this.
 double preference(double score, const ScoreWeights& weights = kScoreWeights);
 
-double draw_weight(double weight, bool trickle, const ScoreWeights& weights = kScoreWeights);
+// In proportion to this an upstream is drawn as a candidate.
+double draw_weight(double weight, double score, bool trickle,
+                   const ScoreWeights& weights = kScoreWeights);
 
-// The chance that the second of two that were drawn by weight takes the place of the first: only a
+// The chance that the second of two that were drawn takes the place of the first: only a
 // better one does.
 double chance_of_better(double first, double second, const ScoreWeights& weights = kScoreWeights);
 

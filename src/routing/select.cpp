@@ -153,9 +153,9 @@ double score_for(const UpstreamView& upstream, const Need& need) {
     return is_slow(need) ? upstream.slow_score : upstream.score;
 }
 
-// Two candidates drawn by weight; a better second one may take the place of the first. Equal scores
-// leave each its weight; a lesser one keeps a share, so that its figures stay fresh and no herd
-// forms.
+// Two candidates drawn by weight and score; a better second one may take the place of the first.
+// Equal scores leave each its weight; a lesser one keeps a share, so that its figures stay fresh
+// and no herd forms.
 UpstreamIndex pick(const RoutingSnapshot& pool, const Need& need, Lottery& lottery,
                    std::uint64_t random) {
     const UpstreamIndex first = lottery.take(random, 0);
@@ -185,7 +185,7 @@ std::optional<UpstreamIndex> pick_ranked(const RoutingSnapshot& pool, const Need
             lottery = Lottery();
             tier = upstream.tier;
         }
-        lottery.add(i, draw_weight(upstream.weight, upstream.trickle));
+        lottery.add(i, draw_weight(upstream.weight, score_for(upstream, need), upstream.trickle));
     }
     if (lottery.empty()) {
         return std::nullopt;

@@ -117,12 +117,13 @@ class Soak {
                     << "changed; memory " << memory << " and then " << resident_bytes(pid)
                     << ", descriptors " << descriptors << " and then " << open_descriptors(pid));
         CHECK(reads_ > 50 * static_cast<std::uint64_t>(length.count()));
+        CHECK(held_back_ * 200 <= reads_);
         CHECK(resident_bytes(pid) < memory + 32 * 1024 * 1024);
         CHECK(open_descriptors(pid) < descriptors + 100);
         WARN(reads_ << " reads, " << heads_ << " heads, " << faults_ << " faults, " << guards_
-                    << " guards; memory " << memory / 1024 << " KiB and then "
-                    << resident_bytes(pid) / 1024 << ", descriptors " << descriptors << " and then "
-                    << open_descriptors(pid));
+                    << " guards, " << held_back_ << " reads not tried again; memory "
+                    << memory / 1024 << " KiB and then " << resident_bytes(pid) / 1024
+                    << ", descriptors " << descriptors << " and then " << open_descriptors(pid));
     }
 
   private:
@@ -274,7 +275,9 @@ class Soak {
         const bool foreign = response.body.find(kForeign) != std::string::npos;
         const bool lost = response.status != 200 || error_of(response.body) != "" ||
                           response.body.find("\"error\"") != std::string::npos;
-        if (foreign || lost) {
+        if (lost && response.body.find("are tried again already") != std::string::npos) {
+            ++held_back_;  // an outage is not multiplied
+        } else if (foreign || lost) {
             fail((foreign ? "of another chain: " : "lost: ") + body + " -> " +
                  std::to_string(response.status) + ' ' + response.body.substr(0, 500));
         }
@@ -292,6 +295,9 @@ class Soak {
                 ask(client, whole ? rpc("eth_getBlockByNumber", R"(["latest",false])")
                                   : rpc("eth_blockNumber"));
             std::string result = result_of(body);
+            if (result.empty()) {
+                continue;  // it is on record already
+            }
             if (whole) {
                 result = std::string(jsonrpc::member(result, "number"));
             }
@@ -355,6 +361,7 @@ class Soak {
     Clock::time_point jumped_at_{};  // until when somebody lied
     std::atomic<std::uint64_t> reads_ = 0;
     std::atomic<std::uint64_t> heads_ = 0;
+    std::atomic<std::uint64_t> held_back_ = 0;
     std::uint64_t guards_ = 0;
     std::uint64_t faults_ = 0;
     std::mutex mutex_;  // guards what follows

@@ -37,3 +37,18 @@ TEST_CASE("a cap alone is an overload; with a limit beside it, a rate limit") {
     ending.last_cause = routing::Cause::rate_limited;
     CHECK(told(ending).type == ErrorType::rate_limited);
 }
+
+TEST_CASE("a call that is not tried again because too many are already says so") {
+    Ending ending;
+    ending.last_cause = routing::Cause::connection_lost;
+    ending.retries_spent = true;
+    const GatewayError held = told(ending);
+    CHECK(held.type == ErrorType::bad_upstream_reply);
+    CHECK(held.message ==
+          "an upstream of chain ethereum gave no usable reply (connection_lost), and so many calls "
+          "are tried again already that this one is not; the call may be tried again");
+    ending.retries_spent = false;
+    CHECK(told(ending).message ==
+          "no upstream of chain ethereum gave a usable reply (connection_lost); the call may be "
+          "tried again");
+}

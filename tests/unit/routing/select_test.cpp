@@ -105,6 +105,14 @@ TEST_CASE("traffic follows weight and score, and leaves a share to the lesser") 
     CHECK(spread(snapshot, need("eth_call"))[0] > 4000);
 }
 
+TEST_CASE("one that is sound among many that are not gets most") {
+    RoutingSnapshot snapshot = pool({fit(), fit(), fit(), fit()});
+    for (const UpstreamIndex failing : {0U, 1U, 3U}) {
+        snapshot.upstreams[failing].score = 0.36;  // four calls in ten
+    }
+    CHECK(spread(snapshot, need())[2] > 6500);
+}
+
 TEST_CASE("a new upstream among old ones gets a trickle") {
     RoutingSnapshot snapshot = pool({fit(), fit(), fit(), fit()});
     snapshot.upstreams[2].trickle = true;
