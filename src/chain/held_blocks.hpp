@@ -6,7 +6,6 @@
 #include "core/time.hpp"
 
 #include <cstddef>
-#include <string_view>
 #include <vector>
 
 namespace weir::chain {
@@ -17,18 +16,18 @@ class HeldBlocks {
 
     void note(std::size_t upstream, const BlockId& block, core::TimePoint until,
               core::TimePoint now);
-    void forget(std::size_t upstream, std::string_view hash);
-    bool has(std::size_t upstream, std::string_view hash, core::TimePoint now) const;
+    void forget(std::size_t upstream, const BlockId& block);
+    bool has(std::size_t upstream, const BlockId& block, core::TimePoint now) const;
 
     std::size_t size() const { return entries_.size(); }
 
   private:
     struct Entry {
         std::size_t upstream;
-        std::string hash;
+        BlockId block;
         core::TimePoint until;
     };
-    Entry* find(std::size_t upstream, std::string_view hash);
+    Entry* find(std::size_t upstream, const BlockId& block);
 
     std::vector<Entry> entries_;
 };

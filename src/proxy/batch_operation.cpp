@@ -12,10 +12,6 @@
 namespace weir::proxy {
 namespace {
 
-bool is_owed_an_answer(const CallPlan& plan) {
-    return !plan.call->is_notification() || plan.call->fault != jsonrpc::CallFault::none;
-}
-
 bool goes_in_order(const CallPlan& plan) {
     return !plan.refusal &&
            (plan.access() == routing::Access::write || plan.access() == routing::Access::broadcast);
@@ -26,7 +22,7 @@ bool goes_in_order(const CallPlan& plan) {
 void BatchOperation::begin() {
     std::vector<std::size_t> riders;
     for (std::size_t place = 0; place < plans_.size(); ++place) {
-        if (!is_owed_an_answer(plans_[place])) {
+        if (!plans_[place].is_owed_an_item()) {
             continue;
         }
         if (goes_in_order(plans_[place])) {

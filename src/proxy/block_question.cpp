@@ -51,6 +51,13 @@ BlockQuestion BlockQuestion::by_hash(std::string_view hash) {
     return ask("eth_getBlockByHash", hash);
 }
 
+bool may_be_sent(const ChainContext& chain, routing::UpstreamIndex upstream,
+                 std::string_view method) {
+    const auto pool = chain.pool.snapshots().get();
+    const auto& policy = pool->upstreams[upstream].policy;
+    return !policy || policy->allows(routing::find_method(method), method);
+}
+
 runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
                                        routing::UpstreamIndex upstream,
                                        const BlockQuestion& question, const CallPlan& payer,

@@ -34,6 +34,11 @@ struct BlockWord {
     routing::Cause cause = routing::Cause::answered;  // why there is no answer
 };
 
+// Do the operator's lists let the upstream have the method? Asking for a block by its number is a
+// probe, which every upstream gets.
+bool may_be_sent(const ChainContext& chain, routing::UpstreamIndex upstream,
+                 std::string_view method);
+
 // Asked once, within an attempt's time, for the client of `payer`; health and metrics are told. A
 // place at the upstream and its budget are the caller's affair. References must live until the task
 // has ended.

@@ -245,16 +245,19 @@ class Search {
         const Pool known = pool();
         routing::Tried whom;
         for (UpstreamIndex i = 0; i < known->upstreams.size(); ++i) {
-            whom.set(i, is_fit(known->upstreams[i], now()));
+            whom.set(i, is_fit(known->upstreams[i], now()) &&
+                            may_be_sent(scope_.chain, i, question.method));
         }
         co_await choose_among(question, whom);
         if (!found_.block) {
             co_await ask_somebody(question);
         }
-        if (found_.block && found_.block->hash != wanted_.block.hash) {
-            found_.block.reset();
-            fail(Unavailable::unknown);
-        }
+    }
+
+    // Some answer with another block than they were asked for.
+    bool is_wanted(const chain::BlockId& block) const {
+        return (wanted_.kind != BlockRef::Kind::number || block.number == wanted_.block.number) &&
+               (wanted_.kind != BlockRef::Kind::hash || block.hash == wanted_.block.hash);
     }
 
     runtime::Task<> choose_among(const BlockQuestion& question, routing::Tried whom) {
@@ -263,7 +266,9 @@ class Search {
         found_.messages += survey.messages();
         std::vector<Claim> claims;
         for (const auto& [upstream, seen] : survey.seen()) {
-            claims.push_back(claim_of(upstream, seen));
+            if (is_wanted(seen.latest)) {
+                claims.push_back(claim_of(upstream, seen));
+            }
         }
         found_.block = chain::choose_block(claims, 0);
     }
@@ -288,7 +293,7 @@ class Search {
         const auto seen = answer.kind() == Answer::Kind::result
                               ? upstream::read_block(answer.json())
                               : std::nullopt;
-        if (seen) {
+        if (seen && is_wanted(seen->latest)) {
             found_.block = seen->latest;
         } else {
             fail(Unavailable::unknown);

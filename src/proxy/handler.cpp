@@ -52,8 +52,8 @@ runtime::Task<Answer> run_pinned_single(const RequestScope& scope, const ClientR
 // What it sent beside the answer's own attempts, and its block, go into `head`.
 runtime::Task<Answer> run_single(const RequestScope& scope, const ClientRequest& request,
                                  CallPlan& plan, ResponseHead& head) {
-    return request.pin != nullptr ? run_pinned_single(scope, request, plan, head)
-                                  : run_call(scope, plan);
+    return request.pin != nullptr && !plan.refusal ? run_pinned_single(scope, request, plan, head)
+                                                   : run_call(scope, plan);
 }
 
 std::string_view name_of(Passed passed) {

@@ -1,6 +1,7 @@
 #include "proxy/pinned_attempt.hpp"
 
 #include "jsonrpc/value.hpp"
+#include "proxy/block_question.hpp"
 
 #include <optional>
 #include <string>
@@ -56,19 +57,11 @@ class PinnedAttempt {
   private:
     runtime::Task<bool> wants_hash() {
         const routing::MethodTraits& traits = *plan_.traits;
-        if (!routing::has_hash_form(traits, options_.params, pin_.block()) || !is_allowed()) {
+        if (!routing::has_hash_form(traits, options_.params, pin_.block())) {
             co_return false;
         }
         const bool takes = co_await pin_.takes_hash(options_.upstream, traits);
         co_return takes;
-    }
-
-    // The operator may keep the method with the hash from this upstream.
-    bool is_allowed() const {
-        const std::string_view method = routing::pinned_method(*plan_.traits, BlockForm::hash);
-        const auto pool = chain_.pool.snapshots().get();
-        const auto& policy = pool->upstreams[options_.upstream].policy;
-        return !policy || policy->allows(routing::find_method(method), method);
     }
 
     runtime::Task<Judged> run_by_number() {

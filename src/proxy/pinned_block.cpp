@@ -111,15 +111,25 @@ void PinnedBlock::end(Errand& errand) {
     }
 }
 
+// By what anybody saw of it lately.
+bool PinnedBlock::is_known_to_hold(UpstreamIndex upstream) const {
+    const auto pool = chain_.pool.snapshots().get();
+    const std::optional<chain::BlockId>& head = pool->upstreams[upstream].head;
+    return (head && *head == block_) ||
+           chain_.snapshots.has(upstream, block_, services_.worker.clock.now());
+}
+
+void PinnedBlock::look_up() {
+    for (UpstreamIndex i = 0; i < known_.size() && !seen_; ++i) {
+        seen_ = is_known_to_hold(i);
+    }
+}
+
 runtime::Task<Holding> PinnedBlock::check(UpstreamIndex upstream) {
     const Known& known = known_[upstream];
-    if (!known.lacks && !known.held_at) {
-        const auto pool = chain_.pool.snapshots().get();
-        const std::optional<chain::BlockId>& head = pool->upstreams[upstream].head;
-        if ((head && *head == block_) ||
-            chain_.snapshots.has(upstream, block_.hash, services_.worker.clock.now())) {
-            co_return Holding::holds;
-        }
+    if (!known.lacks && !known.held_at && is_known_to_hold(upstream)) {
+        seen_ = true;
+        co_return Holding::holds;
     }
     const Holding holding = co_await check_since(upstream, begun_);
     co_return holding;
@@ -183,6 +193,7 @@ runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
     }
     if (word.kind == BlockWord::Kind::block && word.block.latest == block_) {
         known.held_at = asked_at;
+        seen_ = true;
         const auto pool = chain_.pool.snapshots().get();
         const std::uint64_t head = pool->head ? pool->head->number : 0;
         chain_.snapshots.note_held(upstream, block_, head - std::min(head, block_.number),
@@ -191,14 +202,19 @@ runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
     }
     known.lacks = true;
     (word.kind == BlockWord::Kind::block ? replaced_ : unknown_) = true;
-    chain_.snapshots.forget(upstream, block_.hash);
+    chain_.snapshots.forget(upstream, block_);
 }
 
 runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
                                             const routing::MethodTraits& traits) {
+    const bool needs_trust = traits.by_hash == routing::ByHash::object;
+    const std::string_view method = routing::pinned_method(traits, routing::BlockForm::hash);
+    if (!may_be_sent(chain_, upstream, method) ||
+        (needs_trust && !may_be_sent(chain_, upstream, kTrialMethod))) {
+        co_return false;
+    }
     const auto needs_trial = [&](const routing::HashReads& learned) {
-        return traits.by_hash == routing::ByHash::object &&
-               learned.needs_trial(upstream, services_.worker.clock.now());
+        return needs_trust && learned.needs_trial(upstream, services_.worker.clock.now());
     };
     Errand& trial = known_[upstream].trial;
     while (chain_.snapshots.hash_reads(needs_trial)) {

@@ -46,6 +46,11 @@ class PinnedBlock {
 
     const chain::BlockId& block() const { return block_; }
 
+    // Has any upstream been seen to have it on its chain? Until then it is but what a client says.
+    bool is_seen() const { return seen_; }
+    // As far as is known without asking.
+    void look_up();
+
     // Does the upstream have the block on its chain, as far as was seen lately by anybody?
     runtime::Task<Holding> check(routing::UpstreamIndex upstream);
     // The same, asked of it by this request at `since` or later; `begun()` for any time.
@@ -80,6 +85,7 @@ class PinnedBlock {
         Errand trial;
     };
 
+    bool is_known_to_hold(routing::UpstreamIndex upstream) const;
     runtime::Task<> wait_for(Errand& errand);
     static void end(Errand& errand);
     runtime::Task<> ask(routing::UpstreamIndex upstream);
@@ -93,6 +99,7 @@ class PinnedBlock {
     const core::TimePoint deadline_;
     const core::TimePoint begun_;
     std::vector<Known> known_;  // by upstream
+    bool seen_ = false;
     bool pruned_ = false;
     bool replaced_ = false;  // somebody has another block at that height
     bool unknown_ = false;

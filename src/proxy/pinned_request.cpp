@@ -10,7 +10,6 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -23,8 +22,13 @@ using routing::PinEffect;
 // No call names it: what is bound to any block is bound to this one.
 const chain::BlockId kNoBlock{std::numeric_limits<std::uint64_t>::max(), "none"};
 
-bool reads(const CallPlan& plan) {
-    return !plan.refusal && (plan.access() == Access::read || plan.access() == Access::local);
+// Says nothing of a block, or could mean the one that is yet to be found.
+bool needs_the_block(const CallPlan& plan) {
+    using routing::BlockParam;
+    const BlockParam named = plan.traits->block_param;
+    return !plan.refusal && plan.is_owed_an_item() && plan.access() == Access::read &&
+           named != BlockParam::none && named != BlockParam::block_hash &&
+           named != BlockParam::pending;
 }
 
 GatewayError no_place_for_the_block(const CallPlan& plan) {
@@ -58,14 +62,10 @@ class PinnedRequest {
     }
 
     runtime::Task<PinnedAnswers> run() {
-        if (std::none_of(plans_.begin(), plans_.end(), reads)) {
-            if (wish_.block.kind == chain::BlockRef::Kind::block) {
-                name_ = chain::to_reference(wish_.block.block);
-            }
-            co_await run_places(all_places());
-            co_return finish();
+        bind_all();
+        if (std::any_of(plans_.begin(), plans_.end(), needs_the_block)) {
+            co_await find(Freshness::lately);
         }
-        co_await find(Freshness::lately);
         co_await run_all();
         settle();
         if (is_to_begin_again()) {
@@ -75,6 +75,7 @@ class PinnedRequest {
             settle();
         }
         co_await run_optional();
+        co_await tell_number();
         co_return finish();
     }
 
@@ -105,11 +106,9 @@ class PinnedRequest {
         block_.reset();
         error_ = std::move(found.error);
         if (found.block) {
-            name_ = chain::to_reference(*found.block);
             block_ = std::make_unique<PinnedBlock>(scope_.services, scope_.chain, payer(),
                                                    std::move(*found.block), last_deadline());
-        } else {
-            name_.clear();
+            block_->look_up();
         }
         bind_all();
     }
@@ -119,7 +118,7 @@ class PinnedRequest {
         for (std::size_t i = 0; i < plans_.size(); ++i) {
             CallPlan& plan = plans_[i];
             plan = originals_[i];
-            if (plan.refusal) {
+            if (plan.refusal || !plan.is_owed_an_item()) {
                 continue;
             }
             effects_[i] = routing::pin_effect(*plan.traits, plan.call->params, block);
@@ -137,10 +136,12 @@ class PinnedRequest {
         }
         plan.head_call = HeadCall::none;
         if (!block_) {
-            return;  // told by run_places()
+            return;  // told by tell_there_is_no_block()
         }
         if (effect == PinEffect::number) {
-            plan.known = '"' + core::to_quantity(block_->block().number) + '"';
+            if (is_true()) {
+                plan.known = number();
+            }
         } else {
             PinnedCall& bound = calls_.emplace_back(PinnedCall{.block = *block_});
             plan.pinned = &bound;
@@ -166,36 +167,50 @@ class PinnedRequest {
                routing::has_hash_form(*plan.traits, plan.call->params, block_->block());
     }
 
-    std::vector<std::size_t> all_places() const {
-        std::vector<std::size_t> places(plans_.size());
-        std::iota(places.begin(), places.end(), std::size_t{0});
-        return places;
+    // Number and hash of the reference belong together: upstreams said so, or nobody else did.
+    bool is_true() const {
+        return wish_.block.kind != chain::BlockRef::Kind::block || block_->is_seen();
+    }
+    std::optional<chain::BlockId> found_block() const {
+        return block_ && is_true() ? std::optional(block_->block()) : std::nullopt;
+    }
+    std::string number() const { return '"' + core::to_quantity(block_->block().number) + '"'; }
+
+    bool shows_the_block(std::size_t place) const {
+        return effects_[place] == PinEffect::bound || effects_[place] == PinEffect::number;
     }
 
-    std::vector<std::size_t> bound_places() const {
+    // Its number is all that is asked for, and not sure yet.
+    bool waits_for_number(std::size_t place) const {
+        return block_ && effects_[place] == PinEffect::number && !plans_[place].known &&
+               !plans_[place].refusal;
+    }
+
+    std::vector<std::size_t> all_places() const {
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < plans_.size(); ++i) {
-            if (effects_[i] == PinEffect::bound || effects_[i] == PinEffect::number) {
+            if (plans_[i].is_owed_an_item() && !waits_for_number(i)) {
                 places.push_back(i);
             }
         }
         return places;
     }
 
-    // Without a block, nothing that is bound to it is asked.
-    bool is_without_block(std::size_t place) const {
-        return !block_ &&
-               (effects_[place] == PinEffect::bound || effects_[place] == PinEffect::number);
+    std::vector<std::size_t> bound_places() const {
+        std::vector<std::size_t> places = all_places();
+        std::erase_if(places, [this](std::size_t place) { return !shows_the_block(place); });
+        return places;
     }
+
+    // Without a block, nothing that is bound to it is asked.
+    bool is_without_block(std::size_t place) const { return !block_ && shows_the_block(place); }
 
     void tell_there_is_no_block(std::vector<std::size_t>& places) {
         std::erase_if(places, [this](std::size_t place) {
             if (!is_without_block(place)) {
                 return false;
             }
-            if (!plans_[place].is_silent()) {
-                answers_[place].emplace(Answer::failed(*error_));
-            }
+            answers_[place].emplace(Answer::failed(*error_));
             return true;
         });
     }
@@ -244,12 +259,16 @@ class PinnedRequest {
                 !is_about_the_block(*answers_[i])) {
                 continue;
             }
-            const chain::BlockId& block = block_->block();
             const unsigned attempts = answers_[i]->attempts;
-            answers_[i].emplace(Answer::failed(snapshot_unavailable(
-                block.number, block.hash, block_->reason(), scope_.chain.config.name)));
+            answers_[i].emplace(Answer::failed(unavailable()));
             answers_[i]->attempts = attempts;
         }
+    }
+
+    GatewayError unavailable() const {
+        const chain::BlockId& block = block_->block();
+        return snapshot_unavailable(block.number, block.hash, block_->reason(),
+                                    scope_.chain.config.name);
     }
 
     bool is_lost(std::size_t place) const {
@@ -294,6 +313,41 @@ class PinnedRequest {
         co_await run_places(std::move(places));
     }
 
+    // The number of the client's reference is told once an upstream was seen to have the block.
+    runtime::Task<> tell_number() {
+        std::optional<GatewayError> error;
+        for (std::size_t i = 0; i < plans_.size(); ++i) {
+            if (!waits_for_number(i)) {
+                continue;
+            }
+            if (!is_true() && !error) {
+                error = co_await ask_whether_true();
+            }
+            answers_[i].emplace(is_true() ? Answer::own_result(number()) : Answer::failed(*error));
+        }
+    }
+
+    // By reading the block itself, as any read that is bound to it.
+    runtime::Task<GatewayError> ask_whether_true() {
+        const jsonrpc::Call call{
+            .id = "0", .method = "eth_getBlockByNumber", .params = R"(["latest",false])"};
+        PinnedCall bound{.block = *block_};
+        CallPlan plan;
+        plan.call = &call;
+        plan.traits = &routing::find_method(call.method);
+        plan.client = payer().client;
+        plan.meter = payer().meter;
+        plan.pinned = &bound;
+        plan.block = {.kind = routing::BlockNeed::Kind::number, .number = block_->block().number};
+        RequestScope scope = scope_;
+        scope.long_replies = LongReplies::buffer;
+        Answer answer = co_await run_call(scope, plan);
+        messages_ += answer.attempts;
+        const bool of_something_else =
+            answer.kind() == Answer::Kind::gateway_error && !is_about_the_block(answer);
+        co_return of_something_else ? answer.error() : unavailable();
+    }
+
     // One record for all reads that were to show the block.
     void record() const {
         std::vector<ReadRecord> reads;
@@ -312,7 +366,7 @@ class PinnedRequest {
         }
         write_record(scope_.services, scope_.chain,
                      {.request_id = request_.request_id,
-                      .block = block_ ? std::optional(block_->block()) : std::nullopt,
+                      .block = found_block(),
                       .began_again = began_again_,
                       .reads = reads});
     }
@@ -321,7 +375,9 @@ class PinnedRequest {
         record();
         PinnedAnswers result;
         result.answers = std::move(answers_);
-        result.block = name_;
+        if (const auto block = found_block()) {
+            result.block = chain::to_reference(*block);
+        }
         result.messages = messages_ + (block_ ? block_->messages() : 0);
         // What they point to ends with this.
         for (CallPlan& plan : plans_) {
@@ -342,7 +398,6 @@ class PinnedRequest {
     std::unique_ptr<PinnedBlock> block_;
     std::optional<GatewayError> error_;  // why there is no block
     std::deque<PinnedCall> calls_;
-    std::string name_;
     bool began_again_ = false;
     std::vector<std::size_t> at_latest_;  // optional ones that could not be had of the block
     unsigned messages_ = 0;

@@ -45,6 +45,11 @@ struct CallPlan {
 
     // Nothing is sent back for it.
     bool is_silent() const { return call->is_notification() && !refusal; }
+
+    // False: a batch leaves it out, whatever it is. What is no call at all gets its error.
+    bool is_owed_an_item() const {
+        return !call->is_notification() || call->fault != jsonrpc::CallFault::none;
+    }
 };
 
 // What the configuration says about a chain's methods.

@@ -6,9 +6,6 @@
 #include "routing/hash_reads.hpp"
 
 #include <mutex>
-#include <optional>
-#include <string>
-#include <string_view>
 
 namespace weir::proxy {
 
@@ -25,13 +22,14 @@ class SnapshotMemory {
         const std::lock_guard lock(mutex_);
         held_.note(upstream, block, now + kept, now);
     }
-    void forget(routing::UpstreamIndex upstream, std::string_view hash) {
+    void forget(routing::UpstreamIndex upstream, const chain::BlockId& block) {
         const std::lock_guard lock(mutex_);
-        held_.forget(upstream, hash);
+        held_.forget(upstream, block);
     }
-    bool has(routing::UpstreamIndex upstream, std::string_view hash, core::TimePoint now) const {
+    bool has(routing::UpstreamIndex upstream, const chain::BlockId& block,
+             core::TimePoint now) const {
         const std::lock_guard lock(mutex_);
-        return held_.has(upstream, hash, now);
+        return held_.has(upstream, block, now);
     }
 
     // `use` gets routing::HashReads.

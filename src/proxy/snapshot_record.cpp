@@ -98,13 +98,18 @@ void write_record(Services& services, const ChainContext& chain, const SnapshotR
         return;
     }
     const std::string reads = list_of(services, chain, record.reads);
-    const chain::BlockId block = record.block.value_or(chain::BlockId{});
+    std::string number = "null";
+    std::string hash = "null";
+    if (record.block) {
+        number = std::to_string(record.block->number);
+        hash = '"' + record.block->hash + '"';
+    }
     services.log.write(config::LogLevel::info, "snapshot",
                        {{"request_id", record.request_id},
                         {"chain", chain.config.name},
                         {"chain_id", chain.config.chain_id},
-                        {"block_number", block.number},
-                        {"block_hash", block.hash},
+                        {"block_number", telemetry::Json{number}},
+                        {"block_hash", telemetry::Json{hash}},
                         {"began_again", record.began_again},
                         {"reads", telemetry::Json{reads}}});
 }

@@ -263,6 +263,7 @@ test('one record for each request, without what was asked', options, async (t) =
   const headers = (name) => ({'x-request-id': name});
   const reply = await pinned(weir.url, batch, 'latest', headers('first'));
   await pinned(weir.url, batch[1], reply.block, headers('second'));
+  await pinned(weir.url, batch[1], '0xfffff', headers('none'));
   const record = (name) =>
     weir.announced(`its record of ${name}`, (line) => {
       const read = line.startsWith('{') ? JSON.parse(line) : {};
@@ -282,6 +283,10 @@ test('one record for each request, without what was asked', options, async (t) =
     assert.match(read.key, /^[0-9a-f]{16}$/);
     assert.equal(read.attempts, 1);
   }
+  const none = await record('none');
+  assert.equal(none.block_number, null);
+  assert.equal(none.block_hash, null);
+  assert.equal(none.reads[0].outcome, 'snapshot_unavailable');
   assert.equal(second.reads[0].key, first.reads[1].key, 'equal reads have equal keys');
   assert.equal(new Set(first.reads.map((read) => read.key)).size, 4);
   for (const {line} of [first, second]) {
