@@ -21,6 +21,9 @@ std::int64_t second_of(core::TimePoint time) {
 void SecondCounter::add(double amount, core::TimePoint now) {
     const std::int64_t second = second_of(now);
     if (second != second_) {
+        if (second > second_ + 1) {
+            since_ = now;
+        }
         before_ = second == second_ + 1 ? present_ : 0;
         present_ = 0;
         second_ = second;
@@ -31,6 +34,10 @@ void SecondCounter::add(double amount, core::TimePoint now) {
 double SecondCounter::most(core::TimePoint now) const {
     const std::int64_t age = second_of(now) - second_;
     return age == 0 ? std::max(present_, before_) : age == 1 ? present_ : 0;
+}
+
+bool SecondCounter::has_whole_second(core::TimePoint now) const {
+    return most(now) > 0 && now - since_ >= std::chrono::seconds(1);
 }
 
 double LearnedRate::Limit::least_burst() const { return std::max(1.0, rate * kGrain); }
@@ -166,7 +173,9 @@ void LearnedRate::fall(Limit& limit, core::TimePoint now) {
     const bool early = now - resume_at_ < std::chrono::seconds(1);
     const bool more_than_rate = early || sent_.most(now) > 1.2 * limit.rate;
     if (more_than_rate && limit.more_than_least() >= 1) {
-        limit.burst = std::max(limit.least_burst(), limit.burst / 2);
+        // A provider that saves nothing up answers one or two at once, however long it rested.
+        const bool far_less = answered_since_ <= limit.burst / 4;
+        limit.burst = std::max(limit.least_burst(), far_less ? answered_since_ : limit.burst / 2);
         return;
     }
     // A second that is cut where the clock's begins may show one call less than the rate.
@@ -182,8 +191,10 @@ void LearnedRate::on_limit(core::TimePoint sent_at, core::TimePoint now,
     if (!limit_) {
         const double answered = answered_.most(now);
         const double sent = sent_.most(now);
-        // A few calls, or none that was answered, prove nothing of how many go in a second.
-        const bool known = answered > 0 && sent > kFirstBurst;
+        // A few calls, or none that was answered, prove nothing of how many go in a second; nor
+        // does a part of a second in which nearly all was answered.
+        const bool enough = sent_.has_whole_second(now) || answered < sent / 2;
+        const bool known = answered > 0 && sent > kFirstBurst && enough;
         limit_ = Limit{.failing = known ? std::max(answered, sent) : kMostRate,
                        .rate = std::max(kLeastRate, kKept * answered),
                        .burst = known ? std::clamp(answered / 4, 1.0, kFirstBurst) : kFirstBurst,

@@ -15,23 +15,28 @@ class SecondCounter {
     void add(double amount, core::TimePoint now);
     // In the present second or in the one before, whichever is more.
     double most(core::TimePoint now) const;
+    // Has it counted for a whole second, without a second of nothing?
+    bool has_whole_second(core::TimePoint now) const;
 
   private:
+    core::TimePoint since_{};
     std::int64_t second_ = 0;
     double present_ = 0;
     double before_ = 0;
 };
 
 // Unlimited until the first refusal. That sets the failing rate to what was sent in a second, or
-// where none of it was answered leaves it open; each later one sets it to what was answered, though
-// not by more than half at once (a quarter in the first second after a cool-down). The rate falls
-// to kKept of what was answered, never below kLeastRate, and climbs while nothing is refused: it
-// doubles each second up to kNear of the failing rate, creeps from there to kFar of it, since the
-// limit is somewhere there, and doubles each five seconds beyond. So it is back from the least to
-// kNear of a thousand a second in eleven seconds. All is forgotten kForgetAfter the last refusal.
+// where that shows little of it (none was answered, or nearly all within a part of a second),
+// leaves it open; each later one sets it to what was answered, though not by more than half at once
+// (a quarter in the first second after a cool-down). The rate falls to kKept of what was answered,
+// never below kLeastRate, and climbs while nothing is refused: it doubles each second up to kNear
+// of the failing rate, creeps from there to kFar of it, since the limit is somewhere there, and
+// doubles each five seconds beyond. So it is back from the least to kNear of a thousand a second in
+// eleven seconds. All is forgotten kForgetAfter the last refusal.
 //
 // After each cool-down one call goes first; every answer lets two more follow, beside the rate, up
-// to the burst. A refusal of what was more than the rate halves the burst alone.
+// to the burst. A refusal of what was more than the rate lowers the burst alone: by half, or, where
+// no more than a quarter of it was answered since the cool-down, to that.
 class LearnedRate {
   public:
     static constexpr double kLeastRate = 0.5;  // calls per second

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <deque>
 #include <functional>
+#include <random>
 #include <string>
 
 using namespace weir;
@@ -74,9 +76,13 @@ class Play {
         limited(sent);
     }
 
+    // Where the client does not have enough to send at any time: so many a second, evenly.
+    void ask_at(double calls_per_second) { demand_ = calls_per_second; }
+
     Played run(core::Duration span) {
         Played played;
         for (const core::TimePoint end = now_ + span; now_ < end; now_ += 1ms) {
+            asked_ += demand_ / 1000;
             while (!replies_.empty() && replies_.front().at <= now_) {
                 const Reply reply = replies_.front();
                 replies_.pop_front();
@@ -88,7 +94,8 @@ class Play {
                     ++played.limited;
                 }
             }
-            while (now_ >= rest_until_ && rate_.ready_at(1, now_) <= now_) {
+            while (asked_ >= 1 && now_ >= rest_until_ && rate_.ready_at(1, now_) <= now_) {
+                asked_ -= 1;
                 rate_.take(1, now_);
                 replies_.push_back({now_, now_ + 50ms, provider_(now_ + 25ms)});
             }
@@ -112,6 +119,8 @@ class Play {
 
     Provider provider_;
     core::Duration cooldown_;
+    double demand_ = 1e9;  // calls a second
+    double asked_ = 0;     // calls that wait to be sent
     core::TimePoint now_ = kStart;
     core::TimePoint rest_until_{};
     LearnedRate rate_;
@@ -151,6 +160,47 @@ TEST_CASE("within 20 s most of a provider's rate is used, and few calls are refu
                 CHECK(share(late) < 0.05);
             }
         }
+    }
+}
+
+TEST_CASE("a provider that saves up little is found out in a few refusals") {
+    for (const double rate : {2.0, 5.0, 20.0, 100.0}) {
+        for (const double demand : {1.2, 1.6}) {
+            INFO(rate << " a second, asked for " << demand << " times that");
+            Play play(bucket(rate, std::max(1.0, rate / 10)), 1s);
+            play.ask_at(demand * rate);
+            const Played early = play.run(10s);
+            const Played late = play.run(30s);
+            INFO(early.answered / 10 << " a second, then " << late.answered / 30 << "; limited "
+                                     << early.limited << ", then " << late.limited);
+            CHECK(early.limited <= std::max(6.0, rate / 10));
+            CHECK(early.answered >= 0.4 * rate * 10);
+            CHECK(late.answered >= 0.7 * rate * 30);
+        }
+    }
+}
+
+TEST_CASE(
+    "whatever the provider: nothing in a cool-down, never below the least rate, and most used") {
+    std::mt19937_64 random(20260101);
+    const auto between = [&random](double least, double most) {
+        return std::uniform_real_distribution<>(least, most)(random);
+    };
+    for (int i = 0; i < 200; ++i) {
+        const double rate = std::exp(between(std::log(2.0), std::log(300.0)));
+        const double saved = std::max(1.0, rate * between(0.05, 3));
+        const double demand = rate * between(0.5, 3);
+        const auto cooldown = std::chrono::milliseconds(static_cast<int>(between(200, 2500)));
+        INFO(i << ": " << rate << " a second, " << saved << " saved up, asked for " << demand
+               << ", cool-downs of " << cooldown.count() << " ms");
+        Play play(between(0, 1) < 0.3 ? window(std::ceil(rate)) : bucket(rate, saved), cooldown);
+        play.ask_at(demand);
+        play.run(30s);
+        const Played late = play.run(60s);
+        INFO(late.answered / 60 << " a second; limited " << late.limited);
+        CHECK(late.answered >= 0.55 * 60 * std::min(rate, demand));
+        CHECK(late.limited <= 0.1 * (late.limited + late.answered) + 6);
+        CHECK(play.rate().rate().value_or(LearnedRate::kLeastRate) >= LearnedRate::kLeastRate);
     }
 }
 
