@@ -28,6 +28,7 @@ Member which_member(std::string_view name) {
 struct RawCall {
     bool is_object = false;
     std::array<std::string_view, kMembers> members;
+    std::array<std::string_view, std::tuple_size_v<decltype(Call::noted)>> params;
     std::array<bool, kMembers> seen{};
     std::array<bool, kMembers> repeated{};
 };
@@ -46,12 +47,14 @@ bool is_version(std::string_view value) {
     return value.find('\\') != std::string_view::npos && string_value(value) == "2.0";
 }
 
+constexpr bool may_be_in_method(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-';
+}
+
 bool is_method_name(std::string_view name) {
     return !name.empty() && name.size() <= kLongestMethod &&
-           std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                      c == '_' || c == '.' || c == '-';
-           });
+           std::all_of(name.begin(), name.end(), may_be_in_method);
 }
 
 // The first fault in the order of how much of the call it spoils.
@@ -87,6 +90,7 @@ void add_call(const RawCall& raw, Request& request) {
     if (raw.seen[kId] && !raw.repeated[kId] && is_id(raw.members[kId])) call.id = raw.members[kId];
     call.method = decoded_method(raw.members[kMethod], request);
     call.params = raw.members[kParams];
+    if (!raw.repeated[kParams]) call.noted = raw.params;
     std::tie(call.fault, call.reason) = judge(raw, call);
     request.calls.push_back(call);
 }
@@ -111,19 +115,23 @@ class RequestSink {
             member_ = kOther;
         } else if (depth == item_depth_ + 1) {
             begin_ = offset;
+            params_ = 0;
+        } else {
+            param_begin_ = offset;
         }
         return true;
     }
 
     bool end(std::size_t depth, std::size_t offset) {
-        if (depth == item_depth_) {
-            if (items_ < max_batch_ || !request_.is_batch) add_call(raw_, request_);
-            ++items_;
-        } else if (depth == item_depth_ + 1 && member_ != kOther) {
-            if (!raw_.repeated[member_]) {
+        if (depth == item_depth_ + 1) {
+            if (member_ != kOther && !raw_.repeated[member_]) {
                 raw_.members[member_] = body_.substr(begin_, offset - begin_);
             }
             member_ = kOther;
+        } else if (depth == item_depth_) {
+            end_item();
+        } else if (member_ == kParams && body_[begin_] == '[' && params_ < raw_.params.size()) {
+            raw_.params[params_++] = body_.substr(param_begin_, offset - param_begin_);
         }
         return true;
     }
@@ -143,13 +151,20 @@ class RequestSink {
     std::size_t items() const { return items_; }
 
   private:
+    void end_item() {
+        if (items_ < max_batch_ || !request_.is_batch) add_call(raw_, request_);
+        ++items_;
+    }
+
     std::string_view body_;
     std::size_t max_batch_;
     Request& request_;
     RawCall raw_;
     std::size_t item_depth_ = 0;  // where calls stand: the root, or within the root's array
     std::size_t items_ = 0;
-    std::size_t begin_ = 0;
+    std::size_t begin_ = 0;  // of a member's value
+    std::size_t param_begin_ = 0;
+    std::size_t params_ = 0;  // noted; a batch's stand too deep to be told of
     Member member_ = kOther;
     char root_ = '\0';
 };
@@ -158,7 +173,8 @@ class RequestSink {
 
 core::Result<Request, RequestError> parse_request(std::string_view body,
                                                   const RequestLimits& limits) {
-    Request request;
+    core::Result<Request, RequestError> result = Request();
+    Request& request = *result;
     RequestSink sink(body, limits.max_batch, request);
     Scanner scanner(limits.max_depth);
     scanner.feed(body, sink);
@@ -176,7 +192,12 @@ core::Result<Request, RequestError> parse_request(std::string_view body,
                             "the batch has " + std::to_string(sink.items()) +
                                 " calls; the limit is " + std::to_string(limits.max_batch)};
     }
-    return request;
+    return result;
+}
+
+std::string_view Call::param(std::size_t index) const {
+    const bool known = index < noted.size() && !noted[index].empty();
+    return known ? noted[index] : element(params, index);
 }
 
 }  // namespace weir::jsonrpc

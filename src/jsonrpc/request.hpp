@@ -7,6 +7,7 @@
 
 #include <boost/container/small_vector.hpp>
 
+#include <array>
 #include <cstddef>
 #include <forward_list>
 #include <string>
@@ -26,11 +27,16 @@ struct Call {
     std::string_view id;      // raw bytes as received; empty: none, or none that can be read
     std::string_view method;  // decoded
     std::string_view params;  // raw bytes as received, `null` too; empty: left out
+    // The first elements of params, where the scan has told of them.
+    std::array<std::string_view, 3> noted = {};
     CallFault fault = CallFault::none;
     const char* reason = "";  // for people, when there is a fault
 
     // Gets no answer. A faulty call is always answered, with a null id where it has none.
     bool is_notification() const { return id.empty() && fault == CallFault::none; }
+
+    // The raw bytes of an element of params; empty when there is none.
+    std::string_view param(std::size_t index) const;
 };
 
 // Views point into the body, or into `decoded` for names that were written with escapes.

@@ -10,17 +10,37 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
 
+// A number or a literal.
+void Scanner::begin_scalar(char first) {
+    switch (first) {
+        case 't':
+            literal_ = "rue";
+            break;
+        case 'f':
+            literal_ = "alse";
+            break;
+        case 'n':
+            literal_ = "ull";
+            break;
+        default:
+            number_ = first == '-' ? Number::minus : first == '0' ? Number::zero : Number::digits;
+            break;
+    }
+}
+
 // Goes on as far as the grammar allows; the byte it stops at is not part of the number.
 const char* Scanner::take_number(const char* p, const char* end) {
     for (; p != end; ++p) {
-        const char c = *p;
+        char c = *p;
         switch (number_) {
             case Number::minus:
                 if (!is_digit(c)) return p;
                 number_ = c == '0' ? Number::zero : Number::digits;
                 break;
             case Number::digits:
-                if (is_digit(c)) break;
+                while (p != end && is_digit(*p)) ++p;
+                if (p == end) return p;
+                c = *p;
                 [[fallthrough]];
             case Number::zero:
                 if (c == '.') {

@@ -85,8 +85,20 @@ class Scanner {
         exponent_digits,
     };
 
-    static bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
+    static constexpr bool is_blank(char c) {
+        return c == ' ' || c == '\n' || c == '\r' || c == '\t';
+    }
 
+    // What a byte begins where a value must come: `value` if it is a blank, `broken` if nothing.
+    static constexpr Phase what_begins(char c) {
+        if (c == '"') return Phase::string;
+        if (c == '{') return Phase::first_name;
+        if (c == '[') return Phase::first_item;
+        if (c == '-' || (c >= '0' && c <= '9')) return Phase::number;
+        if (c == 't' || c == 'f' || c == 'n') return Phase::literal;
+        return is_blank(c) ? Phase::value : Phase::broken;
+    }
+    void begin_scalar(char first);
     const char* take_number(const char* p, const char* end);
     bool number_may_end() const;
     bool take_escape(char c);
@@ -128,72 +140,48 @@ class Scanner {
 template <class Sink>
 Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
     const char* p = bytes.data();
-    const char* const end = p + bytes.size();
-    const char* run = p;  // a watched name's bytes that were not kept yet
+    const char* end = p + bytes.size();  // of what there is to read
+    const char* run = p;                 // a watched name's bytes that were not kept yet
     const char* const start = p;
     const std::size_t base = taken_;
     Phase phase = phase_;
     std::size_t depth = depth_;
     bool in_object = in_object_;
+    if (phase == Phase::broken) return State::broken;
 
     const auto offset = [&](const char* at) { return base + static_cast<std::size_t>(at - start); };
+    const auto watched = [&] { return depth <= Sink::kWatch; };
     const auto fail = [&](Problem problem) {
         problem_ = problem;
         phase = Phase::broken;
-    };
-    const auto watched = [&] { return depth <= Sink::kWatch; };
-    const auto begin_value = [&](Phase next) {
-        phase = next;
-        if (watched() && !sink.begin(depth, offset(p), *p)) fail(Problem::stopped);
-    };
-    const auto end_value = [&] {
-        phase = depth == 0 ? Phase::done : Phase::after;
-        if (watched() && !sink.end(depth, offset(p))) fail(Problem::stopped);
-    };
-    const auto open = [&](Phase next) {
-        begin_value(next);
-        if (depth == max_depth_) return fail(Problem::too_deep);
-        push(depth++, in_object);
-        in_object = next == Phase::first_name;
-        ++p;
+        end = p;
     };
     const auto close = [&] {
         ++p;
         in_object = pop(--depth);
-        end_value();
-    };
-    const auto open_name = [&] {
-        ++p;
-        in_name_ = true;
-        phase = Phase::string;
-        if (watched()) {
-            run = p;
-            name_begin_ = offset(p);
-            name_size_ = 0;
-            name_kept_ = false;
-        }
     };
     const auto close_name = [&] {
-        phase = Phase::colon;
         in_name_ = false;
-        if (!watched()) return;
-        std::string_view decoded(run, static_cast<std::size_t>(p - run));
-        if (name_kept_) {
-            keep_name(decoded);
-            decoded = {name_.data(), name_size_ <= kLongestName ? name_size_ : 0};
+        if (watched()) {
+            std::string_view decoded(run, static_cast<std::size_t>(p - run));
+            if (name_kept_) {
+                keep_name(decoded);
+                decoded = {name_.data(), name_size_ <= kLongestName ? name_size_ : 0};
+            }
+            if (!sink.name(depth, {decoded, name_begin_, offset(p)})) return fail(Problem::stopped);
         }
-        if (!sink.name(depth, {decoded, name_begin_, offset(p)})) fail(Problem::stopped);
+        phase = Phase::colon;
+        if (++p != end && *p == ':') {
+            phase = Phase::value;
+            ++p;
+        }
     };
     const auto keep_run = [&] {
         if (in_name_ && watched()) keep_name({run, static_cast<std::size_t>(p - run)});
     };
-    const auto literal = [&](const char* rest) {
-        begin_value(Phase::literal);
-        literal_ = rest;
-        ++p;
-    };
 
-    while (p != end && phase != Phase::broken) {
+    // A case that ends with `break` leaves `p` behind the last byte of a value.
+    while (p != end) {
         const char c = *p;
         switch (phase) {
             case Phase::first_item:
@@ -202,30 +190,34 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                     break;
                 }
                 [[fallthrough]];
-            case Phase::value:
-                if (c == '"') {
-                    begin_value(Phase::string);
+            case Phase::value: {
+                const Phase next = what_begins(c);
+                if (next == Phase::value) {
                     ++p;
-                } else if (c == '{') {
-                    open(Phase::first_name);
-                } else if (c == '[') {
-                    open(Phase::first_item);
-                } else if (c == '-' || (c >= '0' && c <= '9')) {
-                    begin_value(Phase::number);
-                    number_ = c == '-' ? Number::minus : c == '0' ? Number::zero : Number::digits;
-                    ++p;
-                } else if (is_blank(c)) {
-                    ++p;
-                } else if (c == 't') {
-                    literal("rue");
-                } else if (c == 'f') {
-                    literal("alse");
-                } else if (c == 'n') {
-                    literal("ull");
-                } else {
-                    fail(Problem::unexpected);
+                    continue;
                 }
-                break;
+                if (next == Phase::broken) {
+                    fail(Problem::unexpected);
+                    continue;
+                }
+                if (watched() && !sink.begin(depth, offset(p), c)) {
+                    fail(Problem::stopped);
+                    continue;
+                }
+                phase = next;
+                if (next == Phase::first_name || next == Phase::first_item) {
+                    if (depth == max_depth_) {
+                        fail(Problem::too_deep);
+                        continue;
+                    }
+                    push(depth++, in_object);
+                    in_object = next == Phase::first_name;
+                } else if (next != Phase::string) {
+                    begin_scalar(c);
+                }
+                ++p;
+                continue;
+            }
             case Phase::first_name:
                 if (c == '}') {
                     close();
@@ -233,26 +225,36 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                 }
                 [[fallthrough]];
             case Phase::name:
-                if (c == '"') {
-                    open_name();
-                } else if (is_blank(c)) {
-                    ++p;
-                } else {
-                    fail(Problem::unexpected);
+                if (c != '"') {
+                    if (is_blank(c)) {
+                        ++p;
+                    } else {
+                        fail(Problem::unexpected);
+                    }
+                    continue;
                 }
-                break;
+                ++p;
+                phase = Phase::string;
+                in_name_ = true;
+                if (watched()) {
+                    run = p;
+                    name_begin_ = offset(p);
+                    name_size_ = 0;
+                    name_kept_ = false;
+                }
+                [[fallthrough]];
             case Phase::string:
                 p = skip_plain(p, end);
-                if (p == end) break;
+                if (p == end) continue;
                 if (*p == '"') {
                     if (in_name_) {
                         close_name();
-                        ++p;
-                    } else {
-                        ++p;
-                        end_value();
+                        continue;
                     }
-                } else if (*p == '\\') {
+                    ++p;
+                    break;
+                }
+                if (*p == '\\') {
                     keep_run();
                     phase = Phase::escape;
                     ++p;
@@ -262,7 +264,7 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                 } else {
                     fail(static_cast<std::uint8_t>(*p) < 0x20 ? Problem::string : Problem::utf8);
                 }
-                break;
+                continue;
             case Phase::colon:
                 if (c == ':') {
                     phase = Phase::value;
@@ -272,69 +274,74 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                 } else {
                     fail(Problem::unexpected);
                 }
-                break;
+                continue;
             case Phase::after:
                 if (c == ',') {
                     phase = in_object ? Phase::name : Phase::value;
                     ++p;
                 } else if (c == (in_object ? '}' : ']')) {
                     close();
+                    break;
                 } else if (is_blank(c)) {
                     ++p;
                 } else {
                     fail(Problem::unexpected);
                 }
-                break;
+                continue;
             case Phase::number:
                 p = take_number(p, end);
-                if (p == end) break;
-                if (number_may_end()) {
-                    end_value();
-                } else {
-                    fail(Problem::number);
-                }
-                break;
+                if (p == end) continue;
+                if (number_may_end()) break;
+                fail(Problem::number);
+                continue;
             case Phase::literal:
                 if (c != *literal_) {
                     fail(Problem::unexpected);
-                    break;
+                    continue;
                 }
                 ++p;
-                if (*++literal_ == '\0') end_value();
-                break;
+                if (*++literal_ == '\0') break;
+                continue;
             case Phase::escape:
                 if (!take_escape(c)) {
                     fail(Problem::string);
-                    break;
+                    continue;
                 }
                 run = ++p;
                 phase = c == 'u' ? Phase::hex : Phase::string;
-                break;
+                continue;
             case Phase::hex:
                 if (!take_hex(c)) {
                     fail(Problem::string);
-                    break;
+                    continue;
                 }
                 run = ++p;
                 if (hex_left_ == 0) phase = Phase::string;
-                break;
+                continue;
             case Phase::utf8:
                 if (!take_utf8(c)) {
                     fail(Problem::utf8);
-                    break;
+                    continue;
                 }
                 ++p;
                 if (utf8_.more == 0) phase = Phase::string;
-                break;
+                continue;
             case Phase::done:
                 if (is_blank(c)) {
                     ++p;
                 } else {
                     fail(Problem::unexpected);
                 }
-                break;
+                continue;
             case Phase::broken:
-                break;
+                continue;
+        }
+        phase = depth == 0 ? Phase::done : Phase::after;
+        if (watched() && !sink.end(depth, offset(p))) {
+            fail(Problem::stopped);
+        } else if (depth != 0 && p != end && *p == ',') {
+            phase = in_object ? Phase::name : Phase::value;
+            ++p;
         }
     }
     if (phase == Phase::string || phase == Phase::utf8) keep_run();

@@ -18,12 +18,15 @@ constexpr bool is_plain(char c) {
 
 #if defined(__SSE2__)
 // Marks the bytes that are not plain. One signed comparison finds both controls and bytes >= 0x80.
-inline __m128i odd_bytes(const char* p) {
-    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+inline __m128i odd_bytes(__m128i bytes) {
     const __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
     const __m128i backslash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
     const __m128i outside = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
     return _mm_or_si128(_mm_or_si128(quote, backslash), outside);
+}
+
+inline __m128i odd_bytes(const char* p) {
+    return odd_bytes(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
 }
 
 inline unsigned mask(__m128i marks) { return static_cast<unsigned>(_mm_movemask_epi8(marks)); }
@@ -43,6 +46,13 @@ inline const char* skip_plain(const char* p, const char* end) {
             if (mask(_mm_or_si128(low, high)) != 0) break;
             p += 64;
         }
+    }
+    if (end - p >= 8) {
+        const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(p));
+        if (const unsigned odd = mask(odd_bytes(bytes)) & 0xFF; odd != 0) {
+            return p + std::countr_zero(odd);
+        }
+        p += 8;
     }
 #endif
     while (p != end && is_plain(*p)) ++p;

@@ -230,8 +230,9 @@ std::optional<std::string> string_value(std::string_view value) {
 std::optional<std::string_view> plain_string(std::string_view value) {
     if (value.size() < 2 || value.front() != '"' || value.back() != '"') return std::nullopt;
     const std::string_view inner = value.substr(1, value.size() - 2);
-    if (inner.find_first_of("\"\\") != std::string_view::npos) return std::nullopt;
-    return inner;
+    const bool plain =
+        std::none_of(inner.begin(), inner.end(), [](char c) { return c == '"' || c == '\\'; });
+    return plain ? std::optional(inner) : std::nullopt;
 }
 
 bool is_valid(std::string_view text, std::size_t max_depth) {

@@ -281,7 +281,7 @@ class Search {
         plan.traits = &routing::find_method(call.method);
         plan.client = payer_.client;
         plan.meter = payer_.meter;
-        plan.block = routing::block_need(*plan.traits, call.params);
+        plan.block = routing::block_need(*plan.traits, call);
         Answer answer = co_await ReadOperation::run(scope_.services, scope_.chain, pool(), plan,
                                                     call.params, deadline_, LongReplies::buffer,
                                                     scope_.client, std::nullopt);

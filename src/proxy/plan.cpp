@@ -37,7 +37,7 @@ HeadCall head_call_of(const jsonrpc::Call& call, const routing::BlockNeed& block
     if (call.method != "eth_getBlockByNumber" || block.kind != routing::BlockNeed::Kind::latest) {
         return HeadCall::none;
     }
-    return jsonrpc::element(call.params, 1) == "true" ? HeadCall::whole_block : HeadCall::block;
+    return call.param(1) == "true" ? HeadCall::whole_block : HeadCall::block;
 }
 
 // Null means "not known here": at a node that is behind, perhaps not known yet.
@@ -87,7 +87,7 @@ CallPlan plan_call(const jsonrpc::Call& call, const ChainRules& rules, const Cli
             ErrorType::invalid_request,
             "the method " + method() + " is not sent without an id: its outcome could not be told");
     } else if (access == Access::read) {
-        plan.block = routing::block_need(*plan.traits, call.params);
+        plan.block = routing::block_need(*plan.traits, call);
         plan.head_call = head_call_of(call, plan.block);
         plan.null_needs_head = is_lookup(call.method);
         plan.wants_pending = plan.block.kind == routing::BlockNeed::Kind::pending;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 
 namespace weir::routing {
 namespace {
@@ -57,7 +58,7 @@ BlockNeed by_filter(std::string_view filter) {
 
 }  // namespace
 
-BlockNeed block_need(const MethodTraits& traits, std::string_view params) {
+BlockNeed block_need(const MethodTraits& traits, const jsonrpc::Call& call) {
     BlockNeed need;
     switch (traits.block_param) {
         case BlockParam::none:
@@ -72,15 +73,15 @@ BlockNeed block_need(const MethodTraits& traits, std::string_view params) {
             need.kind = Kind::hash;
             break;
         case BlockParam::block: {
-            const std::string_view raw = jsonrpc::element(params, traits.block_position);
+            const std::string_view raw = call.param(traits.block_position);
             need = jsonrpc::is_object(raw) ? by_reference(raw) : by_word(raw);
             break;
         }
         case BlockParam::range_end:
-            need = by_word(jsonrpc::element(params, traits.block_position));
+            need = by_word(call.param(traits.block_position));
             break;
         case BlockParam::log_filter:
-            need = by_filter(jsonrpc::element(params, traits.block_position));
+            need = by_filter(call.param(traits.block_position));
             break;
     }
     need.state = traits.reads_state;

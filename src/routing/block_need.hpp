@@ -1,10 +1,10 @@
 // Which block a call needs, from the method table and the call's params. Pure.
 #pragma once
 
+#include "jsonrpc/request.hpp"
 #include "routing/methods.hpp"
 
 #include <cstdint>
-#include <string_view>
 
 namespace weir::routing {
 
@@ -22,7 +22,7 @@ struct BlockNeed {
     friend bool operator==(const BlockNeed&, const BlockNeed&) = default;
 };
 
-// `params` is checked JSON. What cannot be read counts as `latest`, as nodes would refuse it.
-BlockNeed block_need(const MethodTraits& traits, std::string_view params);
+// Of a call of that method. What cannot be read counts as `latest`, as nodes would refuse it.
+BlockNeed block_need(const MethodTraits& traits, const jsonrpc::Call& call);
 
 }  // namespace weir::routing

@@ -186,6 +186,37 @@ TEST_CASE("a member that stands twice spoils the call") {
     });
 }
 
+TEST_CASE("an element of params is found wherever the call stands") {
+    struct Row {
+        std::string params;
+        std::vector<std::string> elements;  // and none behind them
+    };
+    for (const Row& row : {
+             Row{"[]", {}},
+             Row{"{}", {}},
+             Row{R"({"0":1,"a":[2,3]})", {}},
+             Row{"null", {}},
+             Row{R"(["0x1"])", {R"("0x1")"}},
+             Row{R"([ {"a":[1,{"b":[]}],"params":["x"]} , "latest" ])",
+                 {R"({"a":[1,{"b":[]}],"params":["x"]})", R"("latest")"}},
+             Row{"[[],[[1]],-1.5e3,true,{}]", {"[]", "[[1]]", "-1.5e3", "true", "{}"}},
+             Row{R"(["a\"]","\u005b",3])", {R"("a\"]")", R"("\u005b")", "3"}},
+         }) {
+        const std::string alone =
+            R"({"jsonrpc":"2.0","id":[1,2],"params":)" + row.params + R"(,"x":[7,8],"method":"m"})";
+        for (const std::string& body : {alone, '[' + alone + ']', "[0," + alone + ",[4]]"}) {
+            INFO(body);
+            const auto request = parse_request(body, kLimits);
+            REQUIRE(request.has_value());
+            const Call& call = request->calls[body.starts_with("[0") ? 1 : 0];
+            CHECK(call.params == row.params);
+            for (std::size_t i = 0; i <= row.elements.size(); ++i) {
+                CHECK(call.param(i) == (i < row.elements.size() ? row.elements[i] : ""));
+            }
+        }
+    }
+}
+
 TEST_CASE("a batch") {
     const std::string good = with(R"("id":1,"method":"m")");
     check({

@@ -3,9 +3,18 @@
 #include "support/catch.hpp"
 
 #include <string>
+#include <string_view>
 
 using namespace weir::routing;
 using Kind = BlockNeed::Kind;
+
+namespace {
+
+BlockNeed need_of(std::string_view method, std::string_view params) {
+    return block_need(find_method(method), {.id = "1", .method = method, .params = params});
+}
+
+}  // namespace
 
 TEST_CASE("the block that a call needs is read from its params") {
     const std::string hash = "0x" + std::string(64, 'a');
@@ -46,16 +55,16 @@ TEST_CASE("the block that a call needs is read from its params") {
              Row{"some_unknownMethod", R"(["0x1"])", Kind::any},
          }) {
         INFO(row.method << ' ' << row.params);
-        const BlockNeed need = block_need(find_method(row.method), row.params);
+        const BlockNeed need = need_of(row.method, row.params);
         CHECK(need.kind == row.kind);
         CHECK(need.number == row.number);
     }
 }
 
 TEST_CASE("state is needed by what looks at accounts or runs code") {
-    CHECK(block_need(find_method("eth_getBalance"), R"(["0x1","0x10"])").state);
-    CHECK(block_need(find_method("eth_call"), R"([{},"0x10"])").state);
-    CHECK(block_need(find_method("debug_traceCall"), R"([{},"0x10",{}])").state);
-    CHECK_FALSE(block_need(find_method("eth_getBlockByNumber"), R"(["0x10",false])").state);
-    CHECK_FALSE(block_need(find_method("eth_getLogs"), R"([{"toBlock":"0x10"}])").state);
+    CHECK(need_of("eth_getBalance", R"(["0x1","0x10"])").state);
+    CHECK(need_of("eth_call", R"([{},"0x10"])").state);
+    CHECK(need_of("debug_traceCall", R"([{},"0x10",{}])").state);
+    CHECK_FALSE(need_of("eth_getBlockByNumber", R"(["0x10",false])").state);
+    CHECK_FALSE(need_of("eth_getLogs", R"([{"toBlock":"0x10"}])").state);
 }
