@@ -131,6 +131,7 @@ runtime::Task<Heard> Asker::ask(const Question& question, Target target) {
     attempt.chain = target.chain;
     attempt.upstream = target.upstream;
     attempt.body = pieces;
+    attempt.now = start;
     attempt.deadline = start + target.timeout;
     attempt.reply_buffer = kMostReply;
     attempt.max_reply = kMostReply;

@@ -64,8 +64,7 @@ std::vector<std::string> outcome_names() {
 void account(Services& services, const ChainContext& chain, const Finished& finished) {
     using Scope = telemetry::ChainMeter::Scope;
     const Client& client = *finished.request.route.client;
-    const core::TimePoint now = services.worker.clock.now();
-    const core::Duration duration = now - finished.request.received;
+    const core::Duration duration = finished.at - finished.request.received;
     upstream::RecentTraffic& traffic = chain.pool.traffic();
     auto time_class = telemetry::ChainMeter::TimeClass::fast;
     std::string_view outcome = finished.failure.empty() ? kWell : finished.failure;
@@ -74,7 +73,7 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
             continue;
         }
         const std::size_t number = outcome_number(*item.answer);
-        traffic.add_call(end_of(*item.answer), now);
+        traffic.add_call(end_of(*item.answer), finished.at);
         chain.meter.call(routing::method_number(*item.plan->traits), number);
         item.plan->meter->call(number);
         if (item.plan->traits->time_class == routing::TimeClass::slow) {
@@ -89,7 +88,7 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
         }
     }
     chain.meter.request(time_class, duration);
-    traffic.add_request(duration, now);
+    traffic.add_request(duration, finished.at);
     const bool skipped = outcome == kWell && !services.log.samples(services.worker.random.next());
     if (skipped || !services.log.enabled(config::LogLevel::info)) {
         return;

@@ -22,6 +22,7 @@ struct Finished {
     const ResponseHead& head;
     std::span<const BatchItem> items;  // one for a single call
     std::string_view failure;          // of the request as a whole, or of its delivery; or empty
+    core::TimePoint at;
 };
 
 void account(Services& services, const ChainContext& chain, const Finished& finished);

@@ -119,6 +119,7 @@ Judged judge_result(const Services& services, const Sending& sending,
                     std::unique_ptr<LongResult> streamed, upstream::TransportResult& result,
                     std::uint64_t id) {
     Judged judged;
+    const core::TimePoint at = result ? result->at : services.worker.clock.now();
     if (streamed) {
         judged.answer = Answer::streamed(std::move(streamed));
     } else if (result) {
@@ -126,8 +127,8 @@ Judged judge_result(const Services& services, const Sending& sending,
     } else {
         judged = judge(sending, AttemptOutcome(result.error()));
     }
-    judged.at = services.worker.clock.now();
-    judged.latency = judged.at - sending.options.now;
+    judged.at = at;
+    judged.latency = at - sending.options.now;
     return judged;
 }
 
@@ -212,6 +213,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
         .chain = chain.index,
         .upstream = options.upstream,
         .body = body,
+        .now = options.now,
         .deadline = options.deadline,
         .connection = options.connection,
         .reply_buffer = chain.config.reply_buffer,
@@ -225,6 +227,7 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
         if (!streamed) {
             std::optional<TransportFailure> failure =
                 co_await read_to_end(services.worker.buffers, *result);
+            result->at = services.worker.clock.now();
             if (failure) {
                 result = std::move(*failure);
             }

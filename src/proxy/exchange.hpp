@@ -112,6 +112,9 @@ class ResponseSink {
     // The answer cannot be completed: the client's connection is cut mid-message.
     virtual void abort() = 0;
 
+    // When the end of the answer was handed to the socket, or nothing more could be.
+    virtual core::TimePoint finished_at() const = 0;
+
     ClientPresence& client() { return client_; }
 
   private:

@@ -361,6 +361,7 @@ runtime::Task<Unanswered> send_group(Services& services, ChainContext& chain, Gr
         .chain = chain.index,
         .upstream = group.upstream,
         .body = body,
+        .now = begin,
         .deadline = group.deadline,
         .connection = upstream::Connection::pooled,
         .reply_buffer = chain.config.reply_buffer,

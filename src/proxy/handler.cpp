@@ -152,7 +152,11 @@ runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error
     const std::array<std::string_view, 1> pieces{body};
     co_await sink.send(head, pieces);
     account(services_, chain.context,
-            {.request = request, .head = head, .items = {}, .failure = traits_of(error.type).name});
+            {.request = request,
+             .head = head,
+             .items = {},
+             .failure = traits_of(error.type).name,
+             .at = sink.finished_at()});
 }
 
 runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Request calls,
@@ -166,7 +170,11 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
         head.status = 204;
         co_await sink.send(head, kNoBody);
         account(services_, chain.context,
-                {.request = request, .head = head, .items = {&item, 1}, .failure = {}});
+                {.request = request,
+                 .head = head,
+                 .items = {&item, 1},
+                 .failure = {},
+                 .at = sink.finished_at()});
         co_return;
     }
     if (request.route.client->is_limited()) {
@@ -213,7 +221,11 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
         failure = sink.client().gone() ? name_of(Passed::client_gone) : failure;
     }
     account(services_, chain.context,
-            {.request = request, .head = head, .items = {&item, 1}, .failure = failure});
+            {.request = request,
+             .head = head,
+             .items = {&item, 1},
+             .failure = failure,
+             .at = sink.finished_at()});
 }
 
 runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Request calls,
@@ -275,7 +287,8 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
             {.request = request,
              .head = head,
              .items = items,
-             .failure = sink.client().gone() ? name_of(Passed::client_gone) : std::string_view()});
+             .failure = sink.client().gone() ? name_of(Passed::client_gone) : std::string_view(),
+             .at = sink.finished_at()});
 }
 
 }  // namespace weir::proxy

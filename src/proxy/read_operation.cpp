@@ -154,9 +154,8 @@ ReadOperation::~ReadOperation() { client_.remove(*this); }
 
 // Is there an answer, or nobody who may be asked again?
 bool ReadOperation::has_ended() {
-    const core::TimePoint now = services_.worker.clock.now();
-    if (!answer_ &&
-        !(opinion_.asks_by_number() && !ending_.retries_spent && may_pause_and_retry(now))) {
+    if (!answer_ && !(opinion_.asks_by_number() && !ending_.retries_spent &&
+                      may_pause_and_retry(services_.worker.clock.now()))) {
         answer_ = opinion_.last_resort();
     }
     return answer_ || ending_.retries_spent;

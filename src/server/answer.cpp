@@ -87,6 +87,7 @@ AnswerHead Answer::head_of(const proxy::ResponseHead& head) {
 bool Answer::settle(bool sent, State success) {
     state_ = sent ? success : State::broken;
     if (!sent) {
+        finished_at_ = context_.worker.clock.now();
         wire_.cut();
     }
     return sent;
@@ -142,6 +143,7 @@ runtime::Task<bool> Answer::send_rest() {
 
 runtime::Task<bool> Answer::begin(const proxy::ResponseHead& head) {
     if (state_ != State::nothing || wire_.is_cut()) {
+        finished_at_ = context_.worker.clock.now();
         co_return false;
     }
     state_ = State::streaming;
@@ -195,6 +197,7 @@ runtime::Task<bool> Answer::end() {
 
 void Answer::abort() {
     state_ = State::broken;
+    finished_at_ = context_.worker.clock.now();
     wire_.cut();
 }
 

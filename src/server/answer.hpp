@@ -39,7 +39,7 @@ class Answer final : public proxy::ResponseSink {
     bool whole() const { return state_ == State::whole; }
     Persistence persistence() const { return persistence_; }
     std::string_view request_id() const { return {request_id_.data(), request_id_size_}; }
-    core::TimePoint finished_at() const { return finished_at_; }
+    core::TimePoint finished_at() const override { return finished_at_; }
 
   private:
     enum class State : std::uint8_t { nothing, streaming, whole, broken };

@@ -27,13 +27,13 @@ core::Duration with_margin(core::Duration idle_limit) {
 }
 
 // Why the attempt is not even begun.
-Failed cannot_begin(const Attempt& attempt, core::TimePoint now) {
+Failed cannot_begin(const Attempt& attempt) {
     using Origin = TransportFailure::Origin;
     if (attempt.cancellation != nullptr && attempt.cancellation->cancelled()) {
         return TransportFailure{Cause::connection_lost, TransportFailure::Sent::nothing,
                                 "the attempt was cancelled", Origin::gateway};
     }
-    if (now >= attempt.deadline) {
+    if (attempt.now >= attempt.deadline) {
         return TransportFailure{Cause::timeout, TransportFailure::Sent::nothing,
                                 "no time was left for the attempt", Origin::gateway};
     }
@@ -133,7 +133,8 @@ runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
 Chunk HttpTransport::Rest::end() {
     if (connection_) {
         transport_.release(*peer_, std::move(connection_),
-                           body_.has_surplus() ? core::Duration{} : idle_);
+                           body_.has_surplus() ? core::Duration{} : idle_,
+                           transport_.worker_.clock.now());
     }
     return Chunk::end;
 }
@@ -239,15 +240,14 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
 }
 
 runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
-    const core::TimePoint now = worker_.clock.now();
-    Failed failed = cannot_begin(attempt, now);
+    Failed failed = cannot_begin(attempt);
     if (failed) {
         co_return std::move(*failed);
     }
     const std::shared_ptr<Peer> peer = peers().at(attempt.chain).at(attempt.upstream);
     std::unique_ptr<HttpConnection> connection;
     if (attempt.connection == Connection::pooled) {
-        connection = peer->idle.take(now);
+        connection = peer->idle.take(attempt.now);
     }
     const bool reused = connection != nullptr;
     if (!reused) {
@@ -295,10 +295,13 @@ TransportResult HttpTransport::finish(const std::shared_ptr<Peer>& peer,
         idle = head.idle_limit ? std::min(settings_.idle, with_margin(*head.idle_limit))
                                : settings_.idle;
     }
-    TransportReply reply{std::move(head.http), std::move(exchange.received()), nullptr};
+    TransportReply reply{.head = std::move(head.http),
+                         .body = std::move(exchange.received()),
+                         .rest = nullptr,
+                         .at = worker_.clock.now()};
     if (exchange.ended()) {
         release(*peer, std::move(connection),
-                exchange.body().has_surplus() ? core::Duration{} : idle);
+                exchange.body().has_surplus() ? core::Duration{} : idle, reply.at);
     } else {
         reply.rest = std::make_unique<Rest>(*this, peer, std::move(connection),
                                             std::move(exchange.body()), idle);
@@ -308,9 +311,9 @@ TransportResult HttpTransport::finish(const std::shared_ptr<Peer>& peer,
 
 // Keeps the connection for its next message, unless there is any doubt.
 void HttpTransport::release(Peer& peer, std::unique_ptr<HttpConnection> connection,
-                            core::Duration idle) {
+                            core::Duration idle, core::TimePoint now) {
     if (idle > core::Duration{} && connection->is_open()) {
-        peer.idle.put(std::move(connection), worker_.clock.now() + idle);
+        peer.idle.put(std::move(connection), now + idle);
     }
 }
 

@@ -64,7 +64,8 @@ class HttpTransport final : public Transport {
                                                                  core::TimePoint deadline);
     TransportResult finish(const std::shared_ptr<Peer>& peer,
                            std::unique_ptr<HttpConnection> connection, Exchange& exchange);
-    void release(Peer& peer, std::unique_ptr<HttpConnection> connection, core::Duration idle);
+    void release(Peer& peer, std::unique_ptr<HttpConnection> connection, core::Duration idle,
+                 core::TimePoint now);
 
     runtime::Worker& worker_;
     TransportSettings settings_;

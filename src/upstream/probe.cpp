@@ -65,7 +65,8 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
     attempt.chain = target.chain;
     attempt.upstream = target.upstream;
     attempt.body = body;
-    attempt.deadline = clock.now() + target.timeout;
+    attempt.now = clock.now();
+    attempt.deadline = attempt.now + target.timeout;
     attempt.reply_buffer = target.max_reply;
     attempt.max_reply = target.max_reply;
     attempt.cancellation = &cancellation;

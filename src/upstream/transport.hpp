@@ -49,6 +49,7 @@ struct Attempt {
     std::size_t chain = 0;  // place in the configuration
     routing::UpstreamIndex upstream = 0;
     std::span<const std::string_view> body;  // JSON, in pieces that go out one after another
+    core::TimePoint now;                     // when it is begun
     core::TimePoint deadline;
     Connection connection = Connection::pooled;
     std::size_t reply_buffer = 0;  // a body up to this comes whole
@@ -76,6 +77,7 @@ struct TransportReply {
     routing::HttpHead head;
     runtime::Buffer body;             // decoded (chunks, gzip); whole when `rest` is null
     std::unique_ptr<ReplyRest> rest;  // the body goes on
+    core::TimePoint at;               // when this much of it was here
 };
 
 using TransportResult = core::Result<TransportReply, routing::TransportFailure>;

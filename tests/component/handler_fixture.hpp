@@ -116,7 +116,7 @@ struct Fixture {
     // Side by side.
     std::vector<RecordingSink> ask_all(const std::vector<std::string>& bodies,
                                        const proxy::PinWish* pin = nullptr) {
-        std::vector<RecordingSink> sinks(bodies.size());
+        std::vector<RecordingSink> sinks(bodies.size(), RecordingSink(clock));
         std::vector<proxy::ClientRequest> requests(bodies.size());
         std::size_t done = 0;
         for (std::size_t i = 0; i < bodies.size(); ++i) {

@@ -60,7 +60,7 @@ class ScriptedTransport final : public Transport {
             co_return routing::TransportFailure{
                 Cause::connect_failed, routing::TransportFailure::Sent::nothing, "refused"};
         }
-        TransportReply reply{{}, runtime::Buffer(worker_.buffers), nullptr};
+        TransportReply reply{{}, runtime::Buffer(worker_.buffers), nullptr, worker_.clock.now()};
         reply.head.status = 200;
         std::string text = R"({"jsonrpc":"2.0","id":1,"result":)";
         if (script.mode == Script::Mode::throttle) {

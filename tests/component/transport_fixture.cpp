@@ -14,7 +14,8 @@ runtime::Task<> attempt_task(TransportFixture& fixture, AttemptOptions options, 
                                                     whole.substr(whole.size() / 2)};
     upstream::Attempt attempt;
     attempt.body = pieces;
-    attempt.deadline = fixture.clock.now() + options.time;
+    attempt.now = fixture.clock.now();
+    attempt.deadline = attempt.now + options.time;
     attempt.connection = options.connection;
     attempt.reply_buffer = options.reply_buffer;
     attempt.max_reply = options.max_reply;

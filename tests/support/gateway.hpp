@@ -45,6 +45,8 @@ class Gateway {
   public:
     // A request under way.
     struct Exchange {
+        explicit Exchange(const runtime::Clock& clock) : sink(clock) {}
+
         std::string body;
         std::string token;
         std::size_t lane = 0;
@@ -95,7 +97,7 @@ class Gateway {
 
     // Starts a request; lanes take turns.
     Exchange& start(std::string body, std::string_view token = {}) {
-        Exchange& exchange = exchanges_.emplace_back();
+        Exchange& exchange = exchanges_.emplace_back(clock);
         exchange.body = std::move(body);
         exchange.token = "Bearer " + std::string(token);
         exchange.lane = exchanges_.size() % lanes_.size();

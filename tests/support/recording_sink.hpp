@@ -2,6 +2,7 @@
 #pragma once
 
 #include "proxy/exchange.hpp"
+#include "runtime/ports.hpp"
 
 #include <span>
 #include <string>
@@ -11,6 +12,8 @@ namespace weir::test {
 
 class RecordingSink final : public proxy::ResponseSink {
   public:
+    explicit RecordingSink(const runtime::Clock& clock) : clock_(&clock) {}
+
     Sent send_now(const proxy::ResponseHead& answer_head,
                   std::span<const std::string_view> pieces) override {
         head = answer_head;
@@ -33,6 +36,7 @@ class RecordingSink final : public proxy::ResponseSink {
         co_return true;
     }
     void abort() override { aborted = true; }
+    core::TimePoint finished_at() const override { return clock_->now(); }
 
     proxy::ResponseHead head;
     std::string body;
@@ -46,6 +50,8 @@ class RecordingSink final : public proxy::ResponseSink {
             body += piece;
         }
     }
+
+    const runtime::Clock* clock_;
 };
 
 }  // namespace weir::test

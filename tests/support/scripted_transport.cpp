@@ -138,7 +138,8 @@ runtime::Task<upstream::TransportResult> ScriptedTransport::send(const upstream:
                                             .retry_after = reaction.retry_after,
                                             .date = reaction.date},
                                    .body = runtime::Buffer(worker_.buffers),
-                                   .rest = nullptr};
+                                   .rest = nullptr,
+                                   .at = worker_.clock.now()};
     const std::size_t whole = std::min(body.size(), attempt.reply_buffer);
     if (!reply.body.append(std::string_view(body).substr(0, whole))) {
         co_return failure(Cause::bad_reply, TransportFailure::Sent::something);
