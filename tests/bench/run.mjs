@@ -16,7 +16,9 @@ const kHelp = `./dev bench [--quick] [--gate] [--only NAME] [--rounds N] [--json
                call in a large batch more than 0.35 of a call alone
   --only NAME  cpu, latency or memory
   --rounds N   as many rounds
-  --json FILE  where the results go (build/bench/results.json)`;
+  --json FILE  where the results go (build/bench/results.json)
+  --bin FILE   the weir that is measured (build/package/weir)
+  --tools DIR  where bench_load and bench_upstream are (build/release/tests)`;
 
 const kYardstick = 'nginx';
 const kSizes = [100, 2048, 204800];
@@ -45,7 +47,8 @@ const { values: flags } = parseArgs({
     only: { type: 'string' },
     rounds: { type: 'string' },
     json: { type: 'string', default: 'build/bench/results.json' },
-    bin: { type: 'string', default: 'build/release' },
+    bin: { type: 'string', default: 'build/package/weir' },
+    tools: { type: 'string', default: 'build/release/tests' },
     help: { type: 'boolean', default: false },
   },
 });
@@ -70,7 +73,7 @@ function note(row, target, value) {
 }
 
 async function load(...args) {
-  const child = start(cpu, join(flags.bin, 'tests/bench_load'), args.map(String), { out: 'pipe' });
+  const child = start(cpu, join(flags.tools, 'bench_load'), args.map(String), { out: 'pipe' });
   const line = await firstLine(child);
   await child.ended;
   return JSON.parse(line);
@@ -132,7 +135,7 @@ async function measureLatency(targets, upstream) {
 async function measureMemory(target) {
   const before = ownMemory(target.child.pid);
   const args = ['idle', target.port, '/100', kIdle].map(String);
-  const child = start(cpu, join(flags.bin, 'tests/bench_load'), args, { out: 'pipe', input: 'pipe' });
+  const child = start(cpu, join(flags.tools, 'bench_load'), args, { out: 'pipe', input: 'pipe' });
   await firstLine(child);
   await new Promise((resolve) => setTimeout(resolve, 2500)); // idle is idle after a second
   note('memory per idle connection', target.name, (ownMemory(target.child.pid) - before) / kIdle);
@@ -152,9 +155,9 @@ async function measure(targets, upstream) {
   for (const target of wanted('memory') ? targets : []) await measureMemory(target);
 }
 
-const provider = start(cpu, join(flags.bin, 'tests/bench_upstream'), [], { out: 'pipe' });
+const provider = start(cpu, join(flags.tools, 'bench_upstream'), [], { out: 'pipe' });
 const upstream = Number(await firstLine(provider));
-const binary = join(flags.bin, 'weir');
+const binary = flags.bin;
 const targets = await startTargets({ cpu, folder, upstream, sizes: kSizes, limited: kLimited, binary });
 await measure(targets, upstream);
 for (const target of targets) await stop(target.child);
