@@ -1,1 +1,0 @@
-#include <boost/beast/src.hpp>
