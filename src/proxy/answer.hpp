@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 namespace weir::proxy {
 
@@ -31,47 +32,34 @@ class Answer {
 
     // `raw` points into `body`.
     static Answer received(Kind kind, std::string_view raw, runtime::Buffer body) {
-        Answer answer(kind);
-        answer.raw_ = raw;
-        answer.body_.emplace(std::move(body));
-        return answer;
+        return Answer(kind, raw, std::move(body));
     }
     // `raw` points into `body`, which holds other answers too.
     static Answer shared(Kind kind, std::string_view raw,
                          std::shared_ptr<const runtime::Buffer> body) {
-        Answer answer(kind);
-        answer.raw_ = raw;
-        answer.shared_ = std::move(body);
-        return answer;
+        return Answer(kind, raw, std::move(body));
     }
-    static Answer own_result(std::string json) {
-        Answer answer(Kind::result);
-        answer.own_ = std::move(json);
-        return answer;
-    }
+    static Answer own_result(std::string json) { return Answer(Kind::result, {}, std::move(json)); }
     // An upstream's error that is not held in the buffer it came in.
     static Answer copied_error(std::string json) {
-        Answer answer(Kind::rpc_error);
-        answer.own_ = std::move(json);
-        return answer;
+        return Answer(Kind::rpc_error, {}, std::move(json));
     }
     static Answer failed(GatewayError error) {
-        Answer answer(Kind::gateway_error);
-        answer.error_ = std::make_unique<GatewayError>(std::move(error));
-        return answer;
+        return Answer(Kind::gateway_error, {}, std::make_unique<GatewayError>(std::move(error)));
     }
     static Answer streamed(std::unique_ptr<LongResult> rest) {
-        Answer answer(Kind::long_result);
-        answer.long_ = std::move(rest);
-        return answer;
+        return Answer(Kind::long_result, {}, std::move(rest));
     }
 
     Kind kind() const { return kind_; }
 
     // The raw JSON of a result or an rpc_error.
-    std::string_view json() const { return body_ || shared_ ? raw_ : std::string_view(own_); }
-    const GatewayError& error() const { return *error_; }
-    LongResult& long_result() { return *long_; }
+    std::string_view json() const {
+        const auto* const own = std::get_if<std::string>(&held_);
+        return own != nullptr ? std::string_view(*own) : raw_;
+    }
+    const GatewayError& error() const { return *std::get<std::unique_ptr<GatewayError>>(held_); }
+    LongResult& long_result() { return *std::get<std::unique_ptr<LongResult>>(held_); }
 
     // Small values are copied out of their buffer, so that a large batch does not pin one each. The
     // copy is charged to `held`; a value that finds no room there stays where it is.
@@ -82,22 +70,22 @@ class Answer {
     bool given_up = false;  // no attempt brought a usable answer: the best that is left
 
   private:
-    explicit Answer(Kind kind) : kind_(kind) {}
+    using Held = std::variant<runtime::Buffer, std::shared_ptr<const runtime::Buffer>, std::string,
+                              std::unique_ptr<GatewayError>, std::unique_ptr<LongResult>>;
+
+    Answer(Kind kind, std::string_view raw, Held held)
+        : kind_(kind), raw_(raw), held_(std::move(held)) {}
 
     Kind kind_;
-    std::string_view raw_;
-    std::string own_;
-    std::optional<runtime::Buffer> body_;
-    std::shared_ptr<const runtime::Buffer> shared_;
-    std::unique_ptr<GatewayError> error_;
-    std::unique_ptr<LongResult> long_;
+    std::string_view raw_;  // into a buffer that is held
+    Held held_;
 };
 
 inline void Answer::compact(runtime::Charge& held) {
     constexpr std::size_t kSmall = 4096;
-    if (body_ && raw_.size() <= kSmall && held.add(raw_.size())) {
-        own_ = raw_;
-        body_.reset();
+    if (std::holds_alternative<runtime::Buffer>(held_) && raw_.size() <= kSmall &&
+        held.add(raw_.size())) {
+        held_ = std::string(raw_);
     }
 }
 

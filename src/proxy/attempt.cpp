@@ -13,7 +13,6 @@
 namespace weir::proxy {
 namespace {
 
-using routing::AttemptOutcome;
 using routing::HttpReply;
 using routing::TransportFailure;
 
@@ -50,19 +49,11 @@ struct Sending {
     const AttemptOptions& options;
 };
 
-Judged judge(const Sending& sending, const AttemptOutcome& outcome) {
-    const routing::CallSent call{.method = sending.plan.call->method,
-                                 .traits = *sending.plan.traits,
-                                 .params = sending.options.params,
-                                 .message = routing::Message::single};
-    Judged judged;
-    judged.verdict =
-        routing::classify(*sending.chain.profiles[sending.options.upstream], call, outcome);
-    if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
-        judged.sent = failure->sent;
-        judged.detail = failure->detail;
-    }
-    return judged;
+routing::CallSent call_of(const Sending& sending) {
+    return {.method = sending.plan.call->method,
+            .traits = *sending.plan.traits,
+            .params = sending.options.params,
+            .message = routing::Message::single};
 }
 
 Answer received_error(const telemetry::PieceRedactor& secrets, std::string_view error,
@@ -78,6 +69,7 @@ bool is_unknown(routing::Cause cause) {
 
 Judged judge_whole(const Services& services, const Sending& sending,
                    upstream::TransportReply&& reply, std::uint64_t id) {
+    Judged judged;
     HttpReply http{.head = std::move(reply.head),
                    .reply = own_reply(reply.body.bytes(), id),
                    .body = reply.body.bytes()};
@@ -85,10 +77,10 @@ Judged judge_whole(const Services& services, const Sending& sending,
     if (!own || own->is_error()) {
         http.head.clock = own_clock(services, sending.chain);
     }
-    const AttemptOutcome outcome(std::move(http));
-    Judged judged = judge(sending, outcome);
+    judged.verdict = routing::classify(*sending.chain.profiles[sending.options.upstream],
+                                       call_of(sending), http);
     if (is_unknown(judged.verdict.cause)) {
-        observe(services, sending.chain, sending.options.upstream, std::get<HttpReply>(outcome));
+        observe(services, sending.chain, sending.options.upstream, http);
     }
     if (own && (!own->is_error() || is_for_clients(*own, judged.verdict))) {
         judged.answer =
@@ -125,7 +117,10 @@ Judged judge_result(const Services& services, const Sending& sending,
     } else if (result) {
         judged = judge_whole(services, sending, std::move(*result), id);
     } else {
-        judged = judge(sending, AttemptOutcome(result.error()));
+        TransportFailure failure = result.error();
+        judged.verdict = routing::classify(call_of(sending), failure);
+        judged.sent = failure.sent;
+        judged.detail = std::move(failure.detail);
     }
     judged.at = at;
     judged.latency = at - sending.options.now;

@@ -282,7 +282,8 @@ class Search {
         plan.client = payer_.client;
         plan.meter = payer_.meter;
         plan.block = routing::block_need(*plan.traits, call);
-        Answer answer = co_await ReadOperation::run(scope_.services, scope_.chain, pool(), plan,
+        const Pool known = pool();
+        Answer answer = co_await ReadOperation::run(scope_.services, scope_.chain, known, plan,
                                                     call.params, deadline_, LongReplies::buffer,
                                                     scope_.client, std::nullopt);
         found_.messages += answer.attempts;

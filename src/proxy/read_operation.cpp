@@ -78,14 +78,14 @@ class ReadOperation::Running final : public runtime::DeadlineWheel::Entry {
     bool hedges_ = false;
 };
 
-runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain, Snapshot snapshot,
-                                         const CallPlan& plan, std::string_view params,
-                                         core::TimePoint deadline, LongReplies long_replies,
-                                         ClientPresence& client,
+runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain,
+                                         const Snapshot& snapshot, const CallPlan& plan,
+                                         std::string_view params, core::TimePoint deadline,
+                                         LongReplies long_replies, ClientPresence& client,
                                          std::optional<routing::UpstreamIndex> only) {
     // Apart from this frame: together they were too large for the allocator's quick paths.
     const std::unique_ptr<ReadOperation> operation(new ReadOperation(
-        services, chain, std::move(snapshot), plan, params, deadline, long_replies, client, only));
+        services, chain, snapshot, plan, params, deadline, long_replies, client, only));
     for (;;) {
         co_await operation->run_attempts();
         if (operation->beside_) {
@@ -114,13 +114,13 @@ runtime::Task<Answer> ReadOperation::run(Services& services, ChainContext& chain
     co_return std::move(*operation->answer_);
 }
 
-ReadOperation::ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot,
+ReadOperation::ReadOperation(Services& services, ChainContext& chain, const Snapshot& snapshot,
                              const CallPlan& plan, std::string_view params,
                              core::TimePoint deadline, LongReplies long_replies,
                              ClientPresence& client, std::optional<routing::UpstreamIndex> only)
     : services_(services),
       chain_(chain),
-      snapshot_(std::move(snapshot)),
+      snapshot_(snapshot.get()),
       plan_(plan),
       params_(params),
       deadline_(deadline),
@@ -171,8 +171,13 @@ void ReadOperation::conclude() {
     answer_->attempts = attempts_ - attempts_before_;
 }
 
+void ReadOperation::look_again() {
+    later_ = chain_.pool.snapshots().get();
+    snapshot_ = later_.get();
+}
+
 void ReadOperation::begin_round() {
-    snapshot_ = chain_.pool.snapshots().get();
+    look_again();
     tried_ = refused_;
     limited_.reset();
     passing_failure_ = false;
@@ -281,7 +286,7 @@ std::optional<upstream::Granted> ReadOperation::admit(core::TimePoint now) {
         if (admission.obstacle != upstream::Obstacle::unfit) {
             limited_.set(*upstream);
         } else {
-            snapshot_ = chain_.pool.snapshots().get();  // the picture was old
+            look_again();  // the picture was old
         }
         ending_.at_capacity =
             ending_.at_capacity || admission.obstacle == upstream::Obstacle::capacity;
@@ -394,7 +399,7 @@ std::optional<core::TimePoint> ReadOperation::hedge_time(routing::UpstreamIndex 
 
 // Within the tier only: the next one is for when this one cannot serve.
 void ReadOperation::hedge(routing::UpstreamIndex upstream) {
-    snapshot_ = chain_.pool.snapshots().get();
+    look_again();
     const std::vector<routing::UpstreamView>& all = snapshot_->upstreams;
     for (routing::UpstreamIndex i = 0; i < all.size() && !hedged_; ++i) {
         hedged_ = !tried_.test(i) && all[i].tier == all[upstream].tier &&
@@ -412,7 +417,7 @@ void ReadOperation::start_another() {
     if (!beside_) {
         beside_ = std::make_unique<runtime::TaskGroup>(services_.worker.io);
     }
-    snapshot_ = chain_.pool.snapshots().get();
+    look_again();
     beside_->spawn(run_attempts());
 }
 

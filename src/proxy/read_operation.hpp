@@ -27,10 +27,10 @@ using Snapshot = std::shared_ptr<const routing::RoutingSnapshot>;
 class ReadOperation final : public runtime::Recycled, private ClientPresence::Listener {
   public:
     // The references must live until the task has ended. `only` binds the call to one upstream.
-    static runtime::Task<Answer> run(Services& services, ChainContext& chain, Snapshot snapshot,
-                                     const CallPlan& plan, std::string_view params,
-                                     core::TimePoint deadline, LongReplies long_replies,
-                                     ClientPresence& client,
+    static runtime::Task<Answer> run(Services& services, ChainContext& chain,
+                                     const Snapshot& snapshot, const CallPlan& plan,
+                                     std::string_view params, core::TimePoint deadline,
+                                     LongReplies long_replies, ClientPresence& client,
                                      std::optional<routing::UpstreamIndex> only);
 
     ~ReadOperation();
@@ -38,12 +38,14 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
   private:
     class Running;
 
-    ReadOperation(Services& services, ChainContext& chain, Snapshot snapshot, const CallPlan& plan,
-                  std::string_view params, core::TimePoint deadline, LongReplies long_replies,
-                  ClientPresence& client, std::optional<routing::UpstreamIndex> only);
+    ReadOperation(Services& services, ChainContext& chain, const Snapshot& snapshot,
+                  const CallPlan& plan, std::string_view params, core::TimePoint deadline,
+                  LongReplies long_replies, ClientPresence& client,
+                  std::optional<routing::UpstreamIndex> only);
 
     runtime::Task<> run_attempts();
     bool has_ended();
+    void look_again();
     void begin_round();
     runtime::Task<bool> wait_for_turn();
     void on_client_gone() override;
@@ -68,7 +70,8 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
 
     Services& services_;
     ChainContext& chain_;
-    Snapshot snapshot_;
+    const routing::RoutingSnapshot* snapshot_;
+    Snapshot later_;  // one that was taken meanwhile; or none
     const CallPlan& plan_;
     const std::string_view params_;
     const core::TimePoint deadline_;

@@ -190,18 +190,18 @@ Verdict judge_error_reply(const Profile& profile, const CallSent& call, const Ht
 
 }  // namespace
 
-Verdict classify(const Profile& profile, const CallSent& call, const AttemptOutcome& outcome) {
-    if (const auto* failure = std::get_if<TransportFailure>(&outcome)) {
-        Verdict verdict = verdict_of(call.traits, failure->cause, Source::noise);
-        if (failure->sent == TransportFailure::Sent::nothing) {
-            verdict.disposition = Disposition::try_another;  // even a write: it never left
-        }
-        if (failure->origin == TransportFailure::Origin::gateway) {
-            verdict.blame = Blame::nobody;
-        }
-        return verdict;
+Verdict classify(const CallSent& call, const TransportFailure& failure) {
+    Verdict verdict = verdict_of(call.traits, failure.cause, Source::noise);
+    if (failure.sent == TransportFailure::Sent::nothing) {
+        verdict.disposition = Disposition::try_another;  // even a write: it never left
     }
-    const auto& reply = std::get<HttpReply>(outcome);
+    if (failure.origin == TransportFailure::Origin::gateway) {
+        verdict.blame = Blame::nobody;
+    }
+    return verdict;
+}
+
+Verdict classify(const Profile& profile, const CallSent& call, const HttpReply& reply) {
     if (reply.reply && !reply.reply->is_error() && !is_redirect(reply.head.status)) {
         return verdict_of(call.traits, Cause::answered, Source::error_object);  // never scanned
     }
@@ -210,6 +210,12 @@ Verdict classify(const Profile& profile, const CallSent& call, const AttemptOutc
     }
     return reply.reply ? judge_error_reply(profile, call, reply)
                        : judge_noise(profile, call, reply);
+}
+
+Verdict classify(const Profile& profile, const CallSent& call, const AttemptOutcome& outcome) {
+    const auto* const failure = std::get_if<TransportFailure>(&outcome);
+    return failure != nullptr ? classify(call, *failure)
+                              : classify(profile, call, std::get<HttpReply>(outcome));
 }
 
 }  // namespace weir::routing

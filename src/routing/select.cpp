@@ -122,6 +122,10 @@ class Lottery {
         entries_[count_++] = {index, weight};
         total_ += weight;
     }
+    void clear() {
+        count_ = 0;
+        total_ = 0;
+    }
     bool empty() const { return count_ == 0; }
     std::size_t size() const { return count_; }
 
@@ -182,7 +186,7 @@ std::optional<UpstreamIndex> pick_ranked(const RoutingSnapshot& pool, const Need
             continue;
         }
         if (lottery.empty() || upstream.tier < tier) {
-            lottery = Lottery();
+            lottery.clear();
             tier = upstream.tier;
         }
         lottery.add(i, draw_weight(upstream.weight, score_for(upstream, need), upstream.trickle));

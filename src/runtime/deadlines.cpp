@@ -34,6 +34,9 @@ std::size_t DeadlineWheel::current_tick() const {
 
 void DeadlineWheel::Entry::arm(core::TimePoint when) {
     due_ = when;
+    if (tick_ != 0 && when >= wheel_.epoch_ + kTick * static_cast<long>(tick_)) {
+        return;  // looked at early enough; run() moves it on
+    }
     if (wheel_.linked_ == 0) {  // an empty wheel stands still
         wheel_.now_tick_ = std::max(wheel_.now_tick_, wheel_.current_tick());
     }

@@ -229,7 +229,15 @@ Wire::Sent Wire::send_now(Outgoing& out) {
     if (tls_) {
         return encrypt(out);
     }
-    std::array<std::string_view, runtime::kMostPieces> pieces;
+    constexpr std::size_t kOfMost = 8;  // answers have no more pieces
+    return out.pieces.size() + 2 <= kOfMost ? send_plain<kOfMost>(out)
+                                            : send_plain<runtime::kMostPieces>(out);
+}
+
+// At most `most` pieces with one system call.
+template <std::size_t most>
+Wire::Sent Wire::send_plain(Outgoing& out) {
+    std::array<std::string_view, most> pieces;
     for (;;) {
         const std::size_t used = out.gather(pieces);
         if (used == 0) {

@@ -108,6 +108,8 @@ class Wire final : private runtime::DeadlineWheel::Entry {
 
     enum class Flushed : std::uint8_t { all, blocked, failed };
     Flushed flush();
+    template <std::size_t most>
+    Sent send_plain(Outgoing& out);
     Sent encrypt(Outgoing& out);
     std::optional<Read> decrypt();
     bool goodbye_said();
