@@ -92,6 +92,7 @@ class ChainView {
     bool is_corroborated() const { return corroborated_; }
 
     // Grows when the chain itself fell back or was given up: what was told before does not bind.
+    // When clusters step back a little, the head does too and this does not.
     std::uint64_t fall_backs() const { return fall_backs_; }
 
     // The newest block that is believed of somebody's answer.
@@ -128,6 +129,7 @@ class ChainView {
         bool counted = true;
         bool silent = false;  // since its latest head
         std::optional<Observation> latest;
+        bool replaced = false;      // with it, a block of its own
         std::uint64_t highest = 0;  // of its own heads, since the last fall-back of the chain
     };
 
@@ -145,6 +147,8 @@ class ChainView {
     void hear(std::size_t upstream, const Observation& observation, std::uint64_t highest);
     void decide(const std::vector<const Member*>& counted, const Observation& observation,
                 core::TimePoint now);
+    bool is_noise(const std::vector<const Member*>& counted, std::uint64_t number,
+                  core::TimePoint now) const;
     void set_head(const Observation& observation);
     void recompute(core::TimePoint now);
     void note_standings(core::TimePoint now);
@@ -162,7 +166,13 @@ class ChainView {
     bool provisional_ = false;
     std::uint64_t fall_backs_ = 0;
     std::optional<std::uint64_t> abandoned_;  // the head that nobody left reaches
-    core::TimePoint alone_since_{};           // since when fewer than two upstreams count
+    // All upstreams' heads are lower than one that two had reached.
+    struct StepBack {
+        std::uint64_t from = 0;
+        core::TimePoint at;
+    };
+    std::optional<StepBack> stepped_back_;
+    core::TimePoint alone_since_{};  // since when fewer than two upstreams count
 
     struct Footing {
         std::uint64_t number = 0;

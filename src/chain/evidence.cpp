@@ -86,9 +86,9 @@ bool Evidence::replaces_own(std::size_t upstream, const BlockId& block,
     return true;
 }
 
-void Evidence::on_head(std::size_t upstream, const Observation& observation) {
+bool Evidence::on_head(std::size_t upstream, const Observation& observation) {
     if (observation.latest.hash.empty()) {
-        return;
+        return false;
     }
     Voice& voice = voices_[upstream];
     const BlockId parent{observation.latest.number - 1, observation.parent_hash};
@@ -110,6 +110,7 @@ void Evidence::on_head(std::size_t upstream, const Observation& observation) {
         keep(voice, parent);
     }
     keep(voice, observation.latest);
+    return replaced;
 }
 
 void Evidence::compare(std::size_t upstream, const Observation& observation, bool replaced) {

@@ -52,8 +52,8 @@ class Evidence {
     // What `before` holds, but for upstreams that are gone: for each one, which it was there.
     Evidence(const Evidence& before, std::span<const std::optional<std::size_t>> places);
 
-    // A head, before or after it has been believed.
-    void on_head(std::size_t upstream, const Observation& observation);
+    // A head, before or after it has been believed. Does it replace a block of the upstream's own?
+    bool on_head(std::size_t upstream, const Observation& observation);
 
     // Noted once until the upstream is well again.
     void on_lag(std::size_t upstream, std::uint64_t blocks, const BlockId& latest,

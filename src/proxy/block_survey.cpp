@@ -196,13 +196,17 @@ class Search {
                 claims.push_back({i, *upstream.head, upstream.head_parent});
             }
         }
-        HeadFloor& floor = scope_.chain.snapshots.floor;
-        found_.block = chain::choose_block(claims, floor.number(later->fall_backs));
+        PinnedFloor& floor = scope_.chain.snapshots.floor;
+        const std::optional<chain::BlockId> before = floor.block(later->fall_backs);
+        found_.block = chain::choose_block(claims, before ? before->number : 0);
         if (!found_.block) {
             co_await ask_somebody(question);
         }
+        if (found_.block && before && found_.block->number < before->number) {
+            found_.block = before;  // whoever had it may show it again
+        }
         if (found_.block && !later->provisional) {
-            floor.raise(found_.block->number, later->fall_backs);
+            floor.raise(*found_.block, later->fall_backs);
             scope_.chain.floor.raise(found_.block->number, later->fall_backs);
         }
     }

@@ -70,7 +70,7 @@ struct ChainMemory {
     NetworkVersion network_version;
     SharedRetryBudget retries;
     HeadFloor floor;
-    HeadFloor pinned_floor;
+    PinnedFloor pinned_floor;
 };
 
 // Numbers that stay with a chain, and with an upstream that is reached in the same way under the

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "chain/held_blocks.hpp"
-#include "proxy/head_floor.hpp"
+#include "proxy/pinned_floor.hpp"
 #include "routing/hash_reads.hpp"
 
 #include <mutex>
@@ -11,7 +11,7 @@ namespace weir::proxy {
 
 class SnapshotMemory {
   public:
-    explicit SnapshotMemory(HeadFloor& newest) : floor(newest) {}
+    explicit SnapshotMemory(PinnedFloor& newest) : floor(newest) {}
 
     // An upstream was seen to have the block, `depth` blocks below the head: old blocks stay.
     void note_held(routing::UpstreamIndex upstream, const chain::BlockId& block,
@@ -39,9 +39,7 @@ class SnapshotMemory {
         return use(hash_reads_);
     }
 
-    // A pinned `latest` is never older than an earlier one, while the chain itself does not fall
-    // back.
-    HeadFloor& floor;
+    PinnedFloor& floor;
 
   private:
     mutable std::mutex mutex_;

@@ -343,11 +343,30 @@ TEST_CASE("safe and finalized are what is believed of all, or what one says befo
 TEST_CASE("a pinned latest never goes back while the chain does not") {
     Pinned f({node(101), node(101)});
     CHECK(f.ask_at("latest", call("1", "eth_blockNumber")).head.block == reference(101));
+    const auto stays = [&f] {
+        for (int i = 0; i < 3; ++i) {
+            f.poll();
+            const RecordingSink sink = f.ask_at("latest", call("1", "eth_blockNumber"));
+            CHECK(sink.head.block == reference(101));
+            CHECK(result_of_one(sink.body) == R"("0x65")");
+            CHECK(result_of_one(f.ask(call("1", "eth_blockNumber")).body) == R"("0x65")");
+        }
+    };
     f.nodes[1].chain.resize(100);  // another node of a cluster
-    for (int i = 0; i < 3; ++i) {
-        f.poll();
-        CHECK(f.ask_at("latest", call("1", "eth_blockNumber")).head.block == reference(101));
+    stays();
+    f.nodes[0].chain.resize(101 - 2);  // all of them
+    stays();
+    for (Node& each : f.nodes) {
+        each.chain.resize(99);
+        each.grow("a", 101);
     }
+    CHECK(result_of_one(f.ask_at("latest", balance("1")).body) == value(101));
+    for (Node& each : f.nodes) {
+        each.reorganise("b", 100, 100);
+    }
+    f.poll();
+    CHECK(f.ask_at("latest", call("1", "eth_blockNumber")).head.block == reference(100, "b"));
+    CHECK(result_of_one(f.ask(call("1", "eth_blockNumber")).body) == R"("0x64")");
 }
 
 TEST_CASE("a limit is told as a limit, for a single read and for a whole batch") {

@@ -254,6 +254,66 @@ TEST_CASE("if all fall back, that is the head at once") {
     CHECK_FALSE(f.view.is_degraded());
 }
 
+TEST_CASE("all stepping back by a few blocks turns the head, not what was told of it") {
+    ViewFixture f(2);
+    const auto both = [&f](std::uint64_t number, const char* fork = "") {
+        f.head(0, number, fork);
+        f.head(1, number, fork);
+    };
+    both(1000);
+    f.head(0, 999);
+    f.head(1, 998);
+    f.head(0, 997);
+    CHECK(f.number() < 1000);
+    CHECK(f.view.fall_backs() == 0);
+    f.now += 30s;
+    both(1002);
+    both(999);
+    CHECK(f.view.fall_backs() == 0);
+
+    SECTION("beyond that it is the chain's own fall, however it came about") {
+        both(998);
+        CHECK(f.view.fall_backs() == 1);
+        CHECK(f.number() == 998);
+        both(997);
+        CHECK(f.view.fall_backs() == 1);
+    }
+    SECTION("and so it is with another block at a height that was seen") {
+        both(1000, "b");
+        CHECK(f.view.fall_backs() == 1);
+        CHECK(f.number() == 1000);
+    }
+    SECTION("and when they stay so for longer than such a step takes to catch up") {
+        f.now += 47s;
+        f.view.refresh(f.now);
+        CHECK(f.view.fall_backs() == 0);
+        f.now += 1s;
+        f.view.refresh(f.now);
+        CHECK(f.view.fall_backs() == 1);
+        f.now += 100s;
+        f.view.refresh(f.now);
+        CHECK(f.view.fall_backs() == 1);
+    }
+    SECTION("but who comes back in time has not fallen") {
+        f.now += 35s;
+        both(1002);
+        f.now += 35s;
+        both(1001);
+        f.now += 35s;
+        f.view.refresh(f.now);
+        CHECK(f.view.fall_backs() == 0);
+        CHECK(f.number() == 1001);
+    }
+}
+
+TEST_CASE("with one upstream its word is the chain, by whatever it steps back") {
+    ViewFixture f(1);
+    f.head(0, 1000);
+    f.head(0, 999);
+    CHECK(f.number() == 999);
+    CHECK(f.view.fall_backs() == 1);
+}
+
 TEST_CASE("an ill upstream's word does not count, and its absence does not turn the head back") {
     ViewFixture f(2);
     f.head(0, 1000);
