@@ -4,6 +4,12 @@
 #include <algorithm>
 
 namespace weir::chain {
+namespace {
+
+// On fast chains a step back may last so long: until everybody was asked again.
+constexpr core::Duration kShortestStep = std::chrono::seconds(10);
+
+}  // namespace
 
 void ChainView::decide(const std::vector<const Member*>& counted, const Observation& observation,
                        core::TimePoint now) {
@@ -75,7 +81,8 @@ void ChainView::decide(const std::vector<const Member*>& counted, const Observat
 // blocks take to come again, or if other blocks have come instead.
 bool ChainView::is_noise(const std::vector<const Member*>& counted, std::uint64_t number,
                          core::TimePoint now) const {
-    const auto longest = static_cast<core::Duration::rep>(Evidence::kNoise + 1) * block_time();
+    const core::Duration blocks = block_time() * static_cast<int>(Evidence::kNoise + 1);
+    const core::Duration longest = std::min(std::max(blocks, kShortestStep), rules_.max_lag_time);
     return rules_.upstreams > 1 && stepped_back_->from - number <= Evidence::kNoise &&
            now - stepped_back_->at < longest &&
            std::none_of(

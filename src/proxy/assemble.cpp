@@ -53,6 +53,12 @@ bool needed_upstream(const BatchItem& item) {
            !item.plan->known && item.plan->access() != routing::Access::local;
 }
 
+// A result that was known without one counts beside those that the client's own rate refused.
+bool is_refused_by_rate(const BatchItem& item) {
+    return item.answer != nullptr && item.plan->refusal &&
+           item.plan->refusal->type == ErrorType::rate_limited;
+}
+
 bool is_rate_limited(const Answer& answer) {
     return answer.kind() == Answer::Kind::gateway_error &&
            answer.error().type == ErrorType::rate_limited;
@@ -99,6 +105,7 @@ std::size_t frame_size(std::span<const jsonrpc::Call> calls) {
 
 ResponseHead batch_head(std::span<const BatchItem> items) {
     ResponseHead head;
+    const bool by_own_rate = std::any_of(items.begin(), items.end(), is_refused_by_rate);
     bool any = false;
     bool all_limited = true;
     unsigned wait = 0;
@@ -106,7 +113,7 @@ ResponseHead batch_head(std::span<const BatchItem> items) {
         if (item.answer != nullptr) {
             head.attempts += item.answer->attempts;
         }
-        if (needed_upstream(item)) {
+        if (needed_upstream(item) || (by_own_rate && item.plan->known)) {
             any = true;
             if (is_rate_limited(*item.answer)) {
                 wait = std::max(wait, item.answer->error().retry_after_seconds);

@@ -51,7 +51,7 @@ std::vector<std::string> named_in(std::string_view query) {
     std::vector<std::string> values;
     while (!query.empty()) {
         std::string_view value = next_part(query, '&');
-        if (next_part(value, '=') == "block") {
+        if (decoded(next_part(value, '=')) == "block") {
             values.push_back(decoded(value));
         }
     }

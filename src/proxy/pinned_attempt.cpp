@@ -49,6 +49,8 @@ class PinnedAttempt {
                 co_return judged;
             }
             doubt_ = judged.verdict.cause;
+            ++call_.in_vain;
+            pin_.note_message();
         }
         Judged judged = co_await run_by_number();
         co_return judged;

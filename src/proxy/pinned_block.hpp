@@ -68,7 +68,9 @@ class PinnedBlock {
     routing::Tried lacking() const;                                 // not to be asked
     Unavailable reason() const;                                     // if nobody could serve
     routing::Cause trouble(routing::UpstreamIndex upstream) const;  // of a check without answer
+    // Sent beside the attempts of reads.
     unsigned messages() const { return messages_; }
+    void note_message() { ++messages_; }
 
   private:
     // Something that one task does while others wait for its end.
@@ -113,6 +115,7 @@ struct PinnedCall {
     jsonrpc::Call by_hash = {};
     std::optional<routing::BlockForm> form = {};  // how it was served
     core::Duration time = {};                     // of the attempt that served it
+    unsigned in_vain = 0;  // messages beside its attempts: by hash, where it was not served so
 };
 
 }  // namespace weir::proxy

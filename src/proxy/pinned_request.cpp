@@ -362,6 +362,7 @@ class PinnedRequest {
             if (const PinnedCall* const bound = plans_[i].pinned) {
                 read.form = bound->form;
                 read.time = bound->time;
+                read.in_vain = bound->in_vain;
             }
         }
         write_record(scope_.services, scope_.chain,

@@ -42,7 +42,9 @@ std::string_view outcome_of(const ReadRecord& read) {
 // An array that answered counts as one, though it is no answer's own.
 unsigned attempts_of(const ReadRecord& read) {
     const bool served = read.answer != nullptr && read.answer->upstream.has_value();
-    return read.answer == nullptr ? 0 : std::max(read.answer->attempts, served ? 1U : 0U);
+    const unsigned own =
+        read.answer == nullptr ? 0 : std::max(read.answer->attempts, served ? 1U : 0U);
+    return own + read.in_vain;
 }
 
 // The same for the same call, and of no use without the key.

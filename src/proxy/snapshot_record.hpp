@@ -23,6 +23,7 @@ struct ReadRecord {
     std::optional<routing::BlockForm> form;  // how it was asked; nothing: it never was
     bool at_latest = false;                  // given up as a read of the block
     core::Duration time{};
+    unsigned in_vain = 0;  // messages beside the answer's attempts
 };
 
 struct SnapshotRecord {

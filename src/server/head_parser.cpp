@@ -48,6 +48,9 @@ Method method_of(std::string_view name) {
     return name == "CONNECT" ? Method::connect : Method::other;
 }
 
+// Nothing that a header of weir's own may say.
+constexpr std::string_view kTwoThings = "?";
+
 // The headers that say something to the server.
 enum class Field : std::uint8_t {
     other,
@@ -250,15 +253,20 @@ class Parser {
                 head_.asks_private_network = core::iequals(value, "true");
                 break;
             case Field::block:
-                head_.block = head_.block ? std::string_view() : value;
+                take_again(head_.block, value);
                 break;
             case Field::optional_calls:
-                head_.optional_calls = head_.optional_calls ? std::string_view("twice") : value;
+                take_again(head_.optional_calls, value);
                 break;
             case Field::other:
                 break;
         }
         return true;
+    }
+
+    // The same once more says nothing new; something else makes it unreadable.
+    static void take_again(std::optional<std::string_view>& slot, std::string_view value) {
+        slot = !slot || *slot == value ? value : kTwoThings;
     }
 
     // A list of tokens.

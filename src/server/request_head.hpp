@@ -65,7 +65,7 @@ struct RequestHead {
     std::string_view authorization;
     std::vector<std::string_view> forwarded_for;  // X-Forwarded-For, each field's value
     std::string_view request_id;            // X-Request-Id; empty where it is not safe to keep
-    std::optional<std::string_view> block;  // Weir-Block; empty where it stands twice
+    std::optional<std::string_view> block;  // Weir-Block; "?" where two differ
     std::optional<std::string_view> optional_calls;  // Weir-Optional, likewise
     Framing framing = Framing::no_body;
     std::uint64_t content_length = 0;

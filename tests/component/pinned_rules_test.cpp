@@ -158,6 +158,35 @@ TEST_CASE("what reads no block does not wait for one") {
     }
 }
 
+TEST_CASE("every message that was sent is told of, those that came to nothing too") {
+    for (const auto hashes : {Hashes::taken, Hashes::refused, Hashes::ignored}) {
+        for (const char* refused : {"", "eth_getBalance", "eth_getBlockByHash"}) {
+            INFO(refused);
+            Pinned f({node(100), node(100)});
+            f.nodes[0].hashes = f.nodes[1].hashes = hashes;
+            f.before = [&](std::size_t, const Sent& message) -> std::optional<Reaction> {
+                const bool by_hash = message.body.find("eth_getBlockByHash") != message.body.npos ||
+                                     message.body.find("blockHash") != message.body.npos;
+                return by_hash && *refused != 0 && message.body.find(refused) != message.body.npos
+                           ? std::optional(rpc_error(-32602, "invalid params"))
+                           : std::nullopt;
+            };
+            const std::string block = call("1", "eth_getBlockByNumber", R"(["latest",false])");
+            for (const std::string& body :
+                 {balance("1"), block, call("1", "eth_blockNumber"), batch({balance("1")})}) {
+                for (const std::string& wanted :
+                     {std::string("latest"), std::string("0x5a"), reference(80, 80)}) {
+                    f.transport.sent.clear();
+                    const RecordingSink sink = f.ask_at(wanted, body);
+                    INFO(wanted << ' ' << body << ' ' << sink.body);
+                    CHECK(sink.body.find("error") == std::string::npos);
+                    CHECK(sink.head.attempts == f.transport.sent.size());
+                }
+            }
+        }
+    }
+}
+
 TEST_CASE("an upstream is not sent what its lists deny, whatever a pinned call becomes") {
     for (const std::string& denied :
          {std::string("eth_getBlockByHash"), std::string("eth_getCode"), std::string("*")}) {

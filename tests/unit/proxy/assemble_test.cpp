@@ -75,4 +75,15 @@ TEST_CASE("a batch is 429 only when every item that needed an upstream is limite
     CHECK(batch_head(some).status == 200);
     const BatchItem none[] = {{&local, &own}};
     CHECK(batch_head(none).status == 200);
+
+    CallPlan known = read;
+    known.known = "1";
+    CallPlan refused = read;
+    refused.refusal = two.error();
+    const BatchItem by_upstream[] = {{&known, &own}, {&read, &two}};
+    CHECK(batch_head(by_upstream).status == 429);
+    const BatchItem by_own_rate[] = {{&known, &own}, {&refused, &two}};
+    CHECK(batch_head(by_own_rate).status == 200);
+    const BatchItem nothing_left[] = {{&local, &own}, {&refused, &two}};
+    CHECK(batch_head(nothing_left).status == 429);
 }

@@ -26,6 +26,8 @@ TEST_CASE("a request is pinned by its header, its query or both alike") {
         {{.block = {}, .optional = {}, .query = "block=latest"}, Kind::latest},
         {{.block = {}, .optional = {}, .query = "a=b&block=0x1&blocks=7"}, Kind::number},
         {{.block = {}, .optional = {}, .query = encoded}, Kind::block},
+        {{.block = {}, .optional = {}, .query = "a=%62&bl%6Fck=0x1"}, Kind::number},
+        {{.block = "0x1", .optional = {}, .query = "%62lock=0x01"}, Kind::number},
         {{.block = pair, .optional = {}, .query = plain}, Kind::block},
         {{.block = "0x1", .optional = {}, .query = "block=0x01&block=0x1"}, Kind::number},
     };
@@ -39,7 +41,8 @@ TEST_CASE("a request is pinned by its header, its query or both alike") {
 }
 
 TEST_CASE("without a block named a request is not pinned, whatever else its query holds") {
-    for (const char* query : {"", "x=1", "&&=", "blocks=1", "ablock=1", "Block=latest"}) {
+    for (const char* query :
+         {"", "x=1", "&&=", "blocks=1", "ablock=1", "Block=latest", "bl%256fck=1"}) {
         INFO(query);
         const auto wish = proxy::read_pin_wish({.block = {}, .optional = "1", .query = query});
         REQUIRE(wish);
@@ -54,6 +57,8 @@ TEST_CASE("what cannot be read, or says two things, is refused") {
         {.block = {}, .optional = {}, .query = "block="},
         {.block = {}, .optional = {}, .query = "block"},
         {.block = {}, .optional = {}, .query = "block=%6"},
+        {.block = {}, .optional = {}, .query = "bloc%6b=%6"},
+        {.block = "0x1", .optional = {}, .query = "bloc%6b=0x2"},
         {.block = "latest", .optional = {}, .query = "block=safe"},
         {.block = {}, .optional = {}, .query = "block=0x1&block=0x2"},
         {.block = "latest", .optional = "x", .query = {}},

@@ -159,6 +159,20 @@ TEST_CASE("a head is taken apart") {
     CHECK(head.asks_private_network);
 }
 
+TEST_CASE("a header of weir's own may say the same thing twice, and no two things") {
+    const auto block_of = [](const std::string& fields) {
+        server::RequestHead head;
+        REQUIRE(!parse_head("POST / HTTP/1.1\r\nHost: localhost\r\n" + fields + "\r\n", head));
+        return std::string(head.block.value_or("none"));
+    };
+    CHECK(block_of("") == "none");
+    CHECK(block_of("Weir-Block: 0x1\r\n") == "0x1");
+    CHECK(block_of("Weir-Block: 0x1\r\nweir-block:  0x1 \r\n") == "0x1");
+    CHECK(block_of("Weir-Block: 0x1\r\nWeir-Block: 0x2\r\n") == "?");
+    CHECK(block_of("Weir-Block: 0x1\r\nWeir-Block: 0x2\r\nWeir-Block: 0x1\r\n") == "?");
+    CHECK(block_of("Weir-Block:\r\nWeir-Block: 0x2\r\n") == "?");
+}
+
 TEST_CASE("only safe request ids are kept") {
     const auto kept = [](const std::string& id) {
         server::RequestHead head;
