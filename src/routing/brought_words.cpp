@@ -1,10 +1,12 @@
 #include "routing/brought_words.hpp"
 
+#include "core/text.hpp"
 #include "jsonrpc/value.hpp"
 #include "routing/rule_set.hpp"
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace weir::routing {
 namespace {
@@ -98,11 +100,14 @@ void BroughtWords::read(std::string_view params, const Vocabulary& vocabulary) {
 }
 
 void BroughtWords::add(std::string_view text, const Vocabulary& vocabulary) {
-    std::vector<WordId> words;
-    append_words(words, vocabulary, text);
-    all_ = all_ || words.size() >= kMaxWords;
-    for (const WordId word : words) {
-        brought_[word] = true;
+    // Whoever quotes likeThis in small letters has another word.
+    for (const std::string& spelling : {std::string(text), core::to_lower(text)}) {
+        std::vector<WordId> words;
+        append_words(words, vocabulary, spelling);
+        all_ = all_ || words.size() >= kMaxWords;
+        for (const WordId word : words) {
+            brought_[word] = true;
+        }
     }
 }
 

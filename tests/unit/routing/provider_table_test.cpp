@@ -275,6 +275,12 @@ TEST_CASE("words that the call brought prove nothing") {
              Poison{
                  "eth_call", R"(["429 Too Many Requests: {\"code\":429}"])",
                  R"({"code":-32000,"message":"429 Too Many Requests: {\"code\":429} is no hash"})"},
+             Poison{"eth_call", R"([{"rateLimit":1}])",
+                    R"({"code":-32000,"message":"unknown field ratelimit"})"},
+             Poison{"eth_call", R"(["TooManyRequests"])",
+                    R"({"code":-32000,"message":"cannot read toomanyrequests"})"},
+             Poison{"eth_call", R"(["tooManyRequests"])",
+                    R"({"code":-32000,"message":"cannot read TOOMANYREQUESTS"})"},
              Poison{"rate_limit_exceeded", "[]",
                     R"({"code":-32000,"message":"cannot call rate_limit_exceeded"})"},
              Poison{"too-many-requests", "[]",
