@@ -90,19 +90,24 @@ class Inquiry {
     std::optional<Cause> cause_of(const Complaint& complaint, Medium medium) const {
         const Evidence evidence = about(complaint, complaint.texts, status_, medium);
         const RuleSet::Look own(profile_.rules(), evidence);
-        if (const auto cause = own.cause(Stage::revert, Stage::pool)) {
+        if (const auto cause = own.cause(Stage::revert, Stage::revert)) {
+            return cause;
+        }
+        // From here on words tell more than codes do, wherever they stand.
+        if (const auto cause = own.cause(Stage::pool, Stage::pool, RuleSet::Rules::with_wordings)) {
             return cause;
         }
         if (const auto cause = quoted_cause(complaint)) {
             return cause;
         }
-        if (const auto cause = own.cause(Stage::range, Stage::auth)) {
+        if (const auto cause =
+                own.cause(Stage::range, Stage::auth, RuleSet::Rules::with_wordings)) {
             return cause;
         }
         if (const auto cause = nested_cause(complaint)) {
             return cause;
         }
-        return own.cause(Stage::quota_status, Stage::trouble_status);
+        return own.cause(Stage::pool, Stage::trouble_status);
     }
 
   private:

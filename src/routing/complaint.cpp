@@ -59,9 +59,9 @@ class Nested {
         }
         if (jsonrpc::is_array(value)) {
             for (std::size_t i = 0; i < 4; ++i) {
-                if (const auto item = jsonrpc::element(value, i); !item.empty()) {
-                    read(item, depth + 1);
-                }
+                const auto item = jsonrpc::element(value, i);
+                add(item);
+                read(item, depth + 1);
             }
         } else if (jsonrpc::is_object(value)) {
             ++objects_;
@@ -74,14 +74,18 @@ class Nested {
         for (const jsonrpc::Member& member : jsonrpc::members(object, kMostMembers)) {
             if (member.name == "code" || is_one_of(kMessageNames, member.name) ||
                 is_one_of(kDetailNames, member.name)) {
-                if (texts_.size() < kMostNested) {
-                    if (std::string text = text_of(member.value); !text.empty()) {
-                        texts_.push_back(std::move(text));
-                    }
-                }
+                add(member.value);
             }
             if (is_one_of(kNestedNames, member.name)) {
                 read(member.value, depth + 1);
+            }
+        }
+    }
+
+    void add(std::string_view value) {
+        if (texts_.size() < kMostNested) {
+            if (std::string text = text_of(value); !text.empty()) {
+                texts_.push_back(std::move(text));
             }
         }
     }

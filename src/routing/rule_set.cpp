@@ -243,7 +243,7 @@ bool RuleSet::Look::void_what_the_call_brought() {
     return changed;
 }
 
-std::optional<Cause> RuleSet::Look::cause(Stage first, Stage last) const {
+std::optional<Cause> RuleSet::Look::cause(Stage first, Stage last, Rules which) const {
     for (std::size_t i = 0; i < rules_.rules_.size(); ++i) {
         const Rule& rule = rules_.rules_[i];
         if (rule.stage < first) {
@@ -252,7 +252,8 @@ std::optional<Cause> RuleSet::Look::cause(Stage first, Stage last) const {
         if (rule.stage > last) {
             break;
         }
-        if ((rule.says.empty() || said_[i]) && rules_.holds(rule, evidence_, words_)) {
+        const bool asked = rule.says.empty() ? which == Rules::all : said_[i];
+        if (asked && rules_.holds(rule, evidence_, words_)) {
             return rule.cause;
         }
     }

@@ -76,13 +76,15 @@ class RuleSet {
     // Did the call bring any of the words of `text` that some wording has?
     bool is_brought(const CallSent& call, std::string_view text) const;
 
+    enum class Rules : std::uint8_t { all, with_wordings };
+
     // One look at one piece of evidence; asked stage by stage, it reads the words once.
     class Look {
       public:
         Look(const RuleSet& rules, const Evidence& evidence);
 
         // The cause of the first rule that holds, of the stages from `first` to `last`.
-        std::optional<Cause> cause(Stage first, Stage last) const;
+        std::optional<Cause> cause(Stage first, Stage last, Rules which = Rules::all) const;
 
       private:
         void find_wordings();

@@ -222,6 +222,24 @@ TEST_CASE("case, spacing, numbers, nesting and a code that is a string change no
     }
 }
 
+TEST_CASE("what stands below an error counts as if it stood in it") {
+    for (const Row& row : all_rows()) {
+        if (row.code != "-32000" || !row.data.empty()) {
+            continue;  // other codes may mean something
+        }
+        std::string said;
+        jsonrpc::append_string(said, row.message);
+        for (const std::string& data :
+             {said, R"({"message":)" + said + '}', R"({"error":{"message":)" + said + "}}",
+              R"({"originalError":{"code":2,"message":)" + said + "}}",
+              R"({"details":)" + said + '}', '[' + said + ']'}) {
+            INFO(row.place << ": " << data);
+            const std::string error = R"({"code":-32000,"message":"failed","data":)" + data + '}';
+            CHECK(cause_of(row, body_of(row, error)) == row.cause);
+        }
+    }
+}
+
 TEST_CASE("a message is found wherever it is put") {
     for (
         const char* error :
