@@ -14,14 +14,6 @@ void observe_head(Batches& f) {
         0, {.latest = {100, "0xaa"}, .parent_hash = "0xbb", .timestamp = 0, .at = f.clock.now()});
 }
 
-Reaction limited(const Sent&) {
-    Reaction reaction;
-    reaction.status = 429;
-    reaction.retry_after = "7";
-    reaction.body = "slow down";
-    return reaction;
-}
-
 std::string limited_item(std::string_view sent_call) {
     return R"({"jsonrpc":"2.0","id":)" + id_of(sent_call) +
            R"(,"error":{"code":-32005,"message":"rate limit exceeded"}})";
@@ -88,8 +80,8 @@ TEST_CASE("a limit that changes while the gateway runs is followed both ways") {
 TEST_CASE("all items that needed an upstream are limited: 429 with the array") {
     Batches f(impatient(2));
     for (std::size_t i = 0; i < 2; ++i) {
-        f.transport.on(i, limited);
-        f.transport.on_array(i, limited);
+        f.transport.on(i, limited("7"));
+        f.transport.on_array(i, limited("7"));
     }
     std::string body = balances(3);
     body.insert(1, call("\"chain\"", "eth_chainId") + ',');
@@ -110,7 +102,7 @@ TEST_CASE("all items that needed an upstream are limited: 429 with the array") {
 
 TEST_CASE("some items are limited: only those carry the error") {
     Batches f(impatient(1));
-    f.transport.on(0, limited);
+    f.transport.on(0, limited("7"));
     f.transport.on_array(0, [](const Sent& message) {
         std::vector<std::string> replies = replies_to(message);
         replies[1] = limited_item(replies[1]);

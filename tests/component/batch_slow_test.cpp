@@ -21,19 +21,6 @@ ScriptedTransport::Script late(core::Duration delay, ScriptedTransport::Script t
     };
 }
 
-Reaction hangs(const Sent&) {
-    Reaction reaction;
-    reaction.hangs = true;
-    return reaction;
-}
-
-Reaction unavailable(const Sent&) {
-    Reaction reaction;
-    reaction.status = 503;
-    reaction.body = "try again later";
-    return reaction;
-}
-
 bool asks_for(const Sent& message, std::size_t address) {
     return message.body.find("[\"" + std::to_string(address) + "\",") != std::string::npos;
 }
@@ -54,7 +41,7 @@ TEST_CASE("a late array of the only upstream runs on, and its answers count") {
 TEST_CASE("a late array is asked elsewhere as well: the first good answer wins") {
     Batches f(2);
     SECTION("all from elsewhere: the array is ended") {
-        f.transport.on_array(0, hangs);
+        f.transport.on_array(0, hangs());
         const core::TimePoint begin = f.clock.now();
         f.check(f.ask(balances(20)), 20);
         CHECK(f.clock.now() - begin < 1s);
@@ -64,7 +51,7 @@ TEST_CASE("a late array is asked elsewhere as well: the first good answer wins")
     SECTION("some from elsewhere, the others from the array") {
         f.transport.on_array(0, late(400ms, good));
         f.transport.on(1, [](const Sent& message) {
-            return asks_for(message, 3) || asks_for(message, 7) ? hangs(message) : balance(message);
+            return asks_for(message, 3) || asks_for(message, 7) ? hangs() : balance(message);
         });
         const core::TimePoint begin = f.clock.now();
         f.check(f.ask(balances(20)), 20);
@@ -73,7 +60,7 @@ TEST_CASE("a late array is asked elsewhere as well: the first good answer wins")
     }
     SECTION("nothing from elsewhere") {
         f.transport.on_array(0, late(700ms, good));
-        f.transport.on(1, unavailable);
+        f.transport.on(1, unavailable());
         f.check(f.ask(balances(5)), 5);
     }
 }
@@ -84,8 +71,8 @@ TEST_CASE("a late array's answers do not wait for those who were about to ask ag
     config.chains[0].reads.max_attempts = 8;
     Batches f(config);
     f.transport.on_array(0, late(900ms, good));
-    f.transport.on(0, unavailable);
-    f.transport.on(1, unavailable);
+    f.transport.on(0, unavailable());
+    f.transport.on(1, unavailable());
     const core::TimePoint begin = f.clock.now();
     f.check(f.ask(balances(5)), 5);
     CHECK(f.clock.now() - begin < 1150ms);
@@ -99,7 +86,7 @@ TEST_CASE("a call that holds its array up holds no other beyond its own deadline
             Batches f(config);
             const auto stuck = [](const Sent& message) {
                 if (asks_for(message, 4)) {
-                    return hangs(message);
+                    return hangs();
                 }
                 return is_array(message) ? good(message) : balance(message);
             };
@@ -126,8 +113,7 @@ TEST_CASE("calls of the slow class do not hold up those of the fast one") {
     config.chains[0].timeouts.slow_request = 1s;
     Batches f(config);
     const auto script = [](const Sent& message) {
-        return message.body.find("eth_getLogs") != std::string::npos ? hangs(message)
-                                                                     : result("\"0x64\"");
+        return message.body.find("eth_getLogs") != std::string::npos ? hangs() : result("\"0x64\"");
     };
     f.transport.on(0, script);
     f.transport.on(1, script);
@@ -160,7 +146,7 @@ TEST_CASE("a size that is refused behind a late array is found out all the same"
     const std::size_t most = 10;
     f.transport.on_array(0, [&, first = true](const Sent& message) mutable {
         return std::exchange(first, false)
-                   ? hangs(message)
+                   ? hangs()
                    : limited_to(most, "too many RPC calls in batch request")(message);
     });
     f.check(f.ask(balances(300)), 300);
@@ -171,7 +157,7 @@ TEST_CASE("a late array's calls that fail elsewhere are counted") {
     config.chains[0].reads.max_attempts = 2;
     Batches f(config);
     f.transport.on_array(0, late(400ms, good));
-    f.transport.on(1, unavailable);
+    f.transport.on(1, unavailable());
     const RecordingSink sink = f.ask(balances(5));
     f.check(sink, 5);
     CHECK(sink.head.attempts == f.transport.sent.size());
@@ -244,8 +230,8 @@ TEST_CASE("an array counts as an attempt of each of its calls") {
             config.chains[0].reads.max_attempts = c.max_attempts;
             Batches f(config);
             for (std::size_t i = 0; i < 2; ++i) {
-                f.transport.on(i, unavailable);
-                f.transport.on_array(i, unavailable);
+                f.transport.on(i, unavailable());
+                f.transport.on_array(i, unavailable());
             }
             const RecordingSink sink = f.ask(balances(5));
             CHECK(f.transport.sent.size() == 1 + 5 * c.again);
@@ -261,8 +247,8 @@ TEST_CASE("an array counts as an attempt of each of its calls") {
 TEST_CASE("an outage is not multiplied by the calls of its arrays") {
     Batches f(2);
     for (std::size_t i = 0; i < 2; ++i) {
-        f.transport.on(i, unavailable);
-        f.transport.on_array(i, unavailable);
+        f.transport.on(i, unavailable());
+        f.transport.on_array(i, unavailable());
     }
     const RecordingSink sink = f.ask(balances(1000));
     CHECK(jsonrpc::element_count(sink.body) == 1000);
@@ -282,7 +268,7 @@ TEST_CASE("an outage is not multiplied by the calls of its arrays") {
 
 TEST_CASE("what was lost with an array and is answered alone is no outage") {
     Batches f(1);
-    f.transport.on_array(0, unavailable);
+    f.transport.on_array(0, unavailable());
     f.check(f.ask(balances(500)), 500);
 }
 

@@ -43,19 +43,6 @@ inline ScriptedTransport::Script script(Reaction reply, Reaction lookup) {
     return [reply, lookup](const Sent& message) { return is_broadcast(message) ? reply : lookup; };
 }
 
-inline Reaction lost() {
-    Reaction reaction;
-    reaction.lost = true;
-    return reaction;
-}
-
-inline Reaction html(int status) {
-    Reaction reaction;
-    reaction.status = status;
-    reaction.body = "<html>bad gateway</html>";
-    return reaction;
-}
-
 inline config::Config quick_config(std::size_t upstreams) {
     config::Config config = make_config(upstreams);
     config.chains[0].writes.reconcile_timeout = 400ms;

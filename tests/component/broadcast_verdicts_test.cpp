@@ -27,21 +27,6 @@ std::string story(const Fixture& f) {
     return out;
 }
 
-Reaction limited() {
-    Reaction reaction;
-    reaction.status = 429;
-    reaction.retry_after = "2";
-    reaction.body = "slow down";
-    return reaction;
-}
-
-Reaction unauthorized() {
-    Reaction reaction;
-    reaction.status = 401;
-    reaction.body = "invalid api key";
-    return reaction;
-}
-
 }  // namespace
 
 TEST_CASE("a result that is no hash tells nothing") {
@@ -198,7 +183,7 @@ TEST_CASE("a record tells everything that happened, where and why") {
           "u0 sent\nu0 no_answer connection_lost\nu0 looked_up answered\nu0 accepted\n");
 
     Quick door(1);
-    door.transport.on(0, script(limited(), result("null")));
+    door.transport.on(0, script(limited("2"), result("null")));
     door.ask(broadcast());
     CHECK(story(door) == "u0 sent\nu0 turned_away rate_limited\n- rejected\n");
 
@@ -214,7 +199,7 @@ TEST_CASE("a record tells everything that happened, where and why") {
 
 TEST_CASE("a write that one upstream turns away does not blame the others") {
     Quick f(2);
-    f.transport.on(0, script(limited(), result("null")));
+    f.transport.on(0, script(limited("2"), result("null")));
     RecordingSink sink = f.ask(broadcast());
     CHECK(sink.head.status == 429);
     CHECK(sink.head.retry_after_seconds == 2);

@@ -35,12 +35,6 @@ Gateway::Script slowly(core::Duration delay) {
     };
 }
 
-Reaction hang(const Sent&) {
-    Reaction reaction;
-    reaction.hangs = true;
-    return reaction;
-}
-
 }  // namespace
 
 TEST_CASE("calls beyond the in-flight cap wait for a place") {
@@ -65,7 +59,7 @@ TEST_CASE("a call that finds no place in flight within its patience is told of o
     config.chains[0].rate_limits.max_wait = 100ms;
     config.chains[0].timeouts.request = 1s;
     Gateway gateway(config);
-    gateway.on(0, hang);
+    gateway.on(0, hangs());
     const auto& first = gateway.start(rpc("eth_gasPrice"));
     REQUIRE(wait_until([&] { return at(gateway, 0) == 1; }));
     const auto& second = gateway.ask(rpc("eth_gasPrice"));
@@ -106,9 +100,8 @@ TEST_CASE("one upstream at its cap, the other one limited: the limit is what cli
     config.chains[0].rate_limits.max_wait = 100ms;
     config.chains[0].timeouts.request = 1s;
     Gateway gateway(config);
-    gateway.on(0, hang);
-    gateway.on(1,
-               [](const Sent&) { return rpc_error(-32005, "rate limit exceeded, retry in 2s"); });
+    gateway.on(0, hangs());
+    gateway.on(1, rpc_error(-32005, "rate limit exceeded, retry in 2s"));
     const auto& first = gateway.start(rpc("eth_gasPrice"));
     REQUIRE(wait_until([&] { return at(gateway, 0) == 1; }));
     for (int i = 0; i < 2; ++i) {
@@ -122,7 +115,7 @@ TEST_CASE("one upstream at its cap, the other one limited: the limit is what cli
 
 TEST_CASE("a batch that waits for a place ends with its client") {
     Gateway gateway(capped(1, 1));
-    gateway.on(0, hang);
+    gateway.on(0, hangs());
     auto& first = gateway.start(rpc("eth_gasPrice"));
     REQUIRE(wait_until([&] { return at(gateway, 0) == 1; }));
     auto& waiting = gateway.start("[" + rpc("eth_gasPrice") + "," + rpc("eth_call") + "]");

@@ -141,7 +141,7 @@ TEST_CASE("methods are denied to a client, or all but some") {
 
 TEST_CASE("a filter belongs to the client that made it") {
     Gateway gateway(team());
-    gateway.on(0, [](const Sent&) { return result(R"("0x5")"); });
+    gateway.on(0, result(R"("0x5")"));
     const std::string id = result_of(gateway.ask(rpc("eth_newBlockFilter"), kFirst).sink.body);
     REQUIRE(id.size() == 36);
     const std::string poll = rpc("eth_getFilterChanges", "[" + id + "]");

@@ -14,14 +14,6 @@ using namespace std::chrono_literals;
 
 namespace {
 
-Reaction limited(const std::string& retry_after) {
-    Reaction reaction;
-    reaction.status = 429;
-    reaction.retry_after = retry_after;
-    reaction.body = "slow down";
-    return reaction;
-}
-
 // Refuses one call, and then answers.
 Gateway::Script limited_once(const std::string& retry_after) {
     return [retry_after, refused = false](const Sent&) mutable {
@@ -212,7 +204,7 @@ TEST_CASE("who cannot be served in time is told so at once, and does not queue")
 TEST_CASE("many clients and upstreams that only refuse: all are told the near time that is true") {
     Gateway gateway(gateway_config(2), 2);
     for (const std::size_t upstream : {0U, 1U}) {
-        gateway.on(upstream, [](const Sent&) { return limited("1"); });
+        gateway.on(upstream, limited("1"));
     }
     std::vector<Gateway::Exchange*> exchanges;
     for (int i = 0; i < 300; ++i) {

@@ -16,33 +16,6 @@ std::string three_writes() {
     return '[' + write_call(1) + ',' + write_call(2) + ',' + write_call(3) + ']';
 }
 
-Reaction limited() {
-    Reaction reaction;
-    reaction.status = 429;
-    reaction.retry_after = "5";
-    reaction.body = "slow down";
-    return reaction;
-}
-
-Reaction unauthorized() {
-    Reaction reaction;
-    reaction.status = 401;
-    reaction.body = "invalid api key";
-    return reaction;
-}
-
-Reaction refused() {
-    Reaction reaction;
-    reaction.refused = true;
-    return reaction;
-}
-
-Reaction hangs() {
-    Reaction reaction;
-    reaction.hangs = true;
-    return reaction;
-}
-
 // `first` to the first message, then a result.
 ScriptedTransport::Script at_first(Reaction first) {
     return [first, begun = false](const Sent&) mutable {
@@ -61,7 +34,7 @@ TEST_CASE("writes of a batch stay with the upstream that got the first, whatever
         Reaction first;
         const char* told;  // of the later ones; nothing: they are taken
     };
-    const Case cases[] = {{limited(), "rate_limited"},
+    const Case cases[] = {{limited("5"), "rate_limited"},
                           {lost(), ""},
                           {html(502), ""},
                           {rpc_error(-32000, "insufficient funds"), ""}};
@@ -123,7 +96,7 @@ TEST_CASE("writes behind one that spent the plan are told so, and not to come ba
 }
 
 TEST_CASE("the same bytes again in one batch are a write like any other after a rejection") {
-    Reaction short_limit = limited();
+    Reaction short_limit = limited("5");
     short_limit.retry_after = "1";
     for (const Reaction& first : {short_limit, rpc_error(-32000, "insufficient funds for gas")}) {
         Fixture f(2);
@@ -147,7 +120,7 @@ TEST_CASE("a batch wholly of throttled writes is the one 429") {
     Fixture f(2);
     f.config.chains[0].rate_limits.max_wait = 0ms;
     f.reconfigure();
-    f.transport.on(0, limited());
+    f.transport.on(0, limited("5"));
     const RecordingSink sink = f.ask(three_writes());
     CHECK(sink.head.status == 429);
     CHECK(sink.head.retry_after_seconds == 5);
@@ -156,7 +129,7 @@ TEST_CASE("a batch wholly of throttled writes is the one 429") {
 
 TEST_CASE("a write of a batch waits for its upstream's cool-down like any other") {
     Fixture f(2);
-    Reaction short_limit = limited();
+    Reaction short_limit = limited("5");
     short_limit.retry_after = "1";
     f.transport.on(0, at_first(short_limit));
     const RecordingSink sink = f.ask('[' + write_call(1) + ',' + write_call(2) + ']');

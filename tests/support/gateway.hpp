@@ -90,6 +90,9 @@ class Gateway {
     }
 
     // Any thread runs the script, one at a time.
+    void on(routing::UpstreamIndex upstream, Reaction reaction) {
+        on(upstream, [reaction](const Sent&) { return reaction; });
+    }
     void on(routing::UpstreamIndex upstream, Script script) {
         const std::lock_guard lock(mutex_);
         scripts_[upstream] = std::move(script);

@@ -60,6 +60,13 @@ TransportFailure failure(Cause cause, TransportFailure::Sent sent) {
     return {.cause = cause, .sent = sent, .detail = "scripted"};
 }
 
+Reaction answer(int status, std::string body) {
+    Reaction reaction;
+    reaction.status = status;
+    reaction.body = std::move(body);
+    return reaction;
+}
+
 }  // namespace
 
 Reaction result(std::string json) {
@@ -72,6 +79,36 @@ Reaction rpc_error(int code, std::string message) {
     Reaction reaction;
     reaction.body = R"({"jsonrpc":"2.0","id":{id},"error":{"code":)" + std::to_string(code) +
                     R"(,"message":")" + std::move(message) + R"("}})";
+    return reaction;
+}
+
+Reaction limited(std::string retry_after) {
+    Reaction reaction = answer(429, "slow down");
+    reaction.retry_after = std::move(retry_after);
+    return reaction;
+}
+
+Reaction unauthorized() { return answer(401, "invalid api key"); }
+
+Reaction unavailable() { return answer(503, "try again later"); }
+
+Reaction html(int status) { return answer(status, "<html>bad gateway</html>"); }
+
+Reaction lost() {
+    Reaction reaction;
+    reaction.lost = true;
+    return reaction;
+}
+
+Reaction refused() {
+    Reaction reaction;
+    reaction.refused = true;
+    return reaction;
+}
+
+Reaction hangs() {
+    Reaction reaction;
+    reaction.hangs = true;
     return reaction;
 }
 

@@ -29,6 +29,13 @@ struct Reaction {
 
 Reaction result(std::string json);
 Reaction rpc_error(int code, std::string message);
+Reaction limited(std::string retry_after);  // 429; the header's value
+Reaction unauthorized();                    // 401
+Reaction unavailable();                     // 503
+Reaction html(int status);
+Reaction lost();
+Reaction refused();
+Reaction hangs();
 
 struct Sent {
     routing::UpstreamIndex upstream = 0;
@@ -50,6 +57,9 @@ class ScriptedTransport final : public upstream::Transport {
     // What it does with arrays as a whole. Without it, an array is answered call by call; a call
     // whose reaction is no plain reply decides for all.
     void on_array(routing::UpstreamIndex upstream, Script script) { arrays_[upstream] = script; }
+    void on_array(routing::UpstreamIndex upstream, Reaction reaction) {
+        arrays_[upstream] = [reaction](const Sent&) { return reaction; };
+    }
 
     runtime::Task<upstream::TransportResult> send(const upstream::Attempt& attempt) override;
 
