@@ -1,33 +1,18 @@
 #include "probe/endpoint.hpp"
 
 #include "support/catch.hpp"
+#include "unit/probe/heard.hpp"
 
 #include <functional>
 #include <set>
 
 using namespace weir;
 using namespace weir::probe;
+using namespace weir::test;
 using namespace std::chrono_literals;
 using routing::Cause;
 
 namespace {
-
-const std::string kHash = "0x" + std::string(64, 'a');
-
-Heard failed(Cause cause, std::string words = "words") {
-    Heard heard;
-    heard.cause = cause;
-    heard.words = std::move(words);
-    return heard;
-}
-
-Heard result(std::string json) {
-    Heard heard;
-    heard.result = std::move(json);
-    heard.latency = 5ms;
-    heard.wall = 1'700'000'010;
-    return heard;
-}
 
 // An archive node that has everything, and no batch limit.
 Heard good(const Question& question) {

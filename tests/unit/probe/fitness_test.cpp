@@ -1,30 +1,16 @@
 #include "probe/fitness.hpp"
 
 #include "support/catch.hpp"
+#include "unit/probe/heard.hpp"
 
 #include <functional>
 
 using namespace weir;
 using namespace weir::probe;
+using namespace weir::test;
 using routing::Cause;
 
 namespace {
-
-const std::string kHash = "0x" + std::string(64, 'a');
-
-Heard failed(Cause cause, std::string words = "") {
-    Heard heard;
-    heard.cause = cause;
-    heard.words = std::move(words);
-    return heard;
-}
-
-Heard result(std::string json) {
-    Heard heard;
-    heard.result = std::move(json);
-    heard.wall = 1'700'000'010;
-    return heard;
-}
 
 std::string block(const std::string& number) {
     return R"({"number":")" + number + R"(","hash":")" + kHash + R"(","timestamp":"0x6553f100"})";
