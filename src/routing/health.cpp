@@ -72,6 +72,9 @@ void HealthStats::fade(core::TimePoint now) {
     if (halved) {
         histogram_.fade();
     }
+    for (Latency& latency : latency_) {
+        latency.known = latency.known && now - latency.at < kLatencyLasts;
+    }
     faded_ = now;
 }
 
@@ -91,12 +94,17 @@ void HealthStats::record(AttemptResult result, TimeClass time_class, core::Durat
             throttled_ += 1;
             return;  // how fast somebody refuses says nothing of how fast it answers
     }
+    if (const double all = good_ + bad_; all > kMost) {
+        good_ *= kMost / all;
+        bad_ *= kMost / all;
+    }
     Latency& mean = of(time_class);
     const double seconds = Seconds(latency).count();
     // A failure may come fast, but never makes an upstream look faster than its answers.
     if (result == AttemptResult::success || seconds > mean.mean) {
         mean.mean = mean.known ? mean.mean + kNewest * (seconds - mean.mean) : seconds;
         mean.known = true;
+        mean.at = now;
         histogram_.add(latency);
     }
 }

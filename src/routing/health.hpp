@@ -37,9 +37,14 @@ enum class AttemptResult : std::uint8_t {
 class HealthStats {
   public:
     static constexpr core::Duration kHalfLife = std::chrono::seconds(30);
+    static constexpr double kMost = 50;  // weighted attempts: what is healed is forgiven in minutes
+    static constexpr core::Duration kLatencyLasts = std::chrono::minutes(1);  // without a new one
 
     void record(AttemptResult result, TimeClass time_class, core::Duration latency,
                 core::TimePoint now);
+
+    // What was seen fades with time, also of an upstream that gets no calls: so it gets some again.
+    void fade(core::TimePoint now);
 
     // Takes one failure back: it turned out to be nobody's fault.
     void forgive();
@@ -59,9 +64,9 @@ class HealthStats {
     struct Latency {
         double mean = 0;  // exponentially weighted, in seconds
         bool known = false;
+        core::TimePoint at{};  // of the newest
     };
 
-    void fade(core::TimePoint now);
     Latency& of(TimeClass c) { return latency_[c == TimeClass::slow ? 1 : 0]; }
 
     double good_ = 0;

@@ -113,6 +113,10 @@ std::optional<LearnedRate::Limit> LearnedRate::advanced(core::TimePoint now) con
     }
     Limit limit = *limit_;
     limit.advance(now);
+    // A rate that nobody uses proves nothing: beyond what is known it grows with what is sent.
+    const double known = limit.failing < kMostRate ? kFar * limit.failing : 0;
+    const double used = kAhead * std::max(sent_.most(now), kFirstBurst);
+    limit.rate = std::min(limit.rate, std::max({limit_->rate, known, used}));
     return limit;
 }
 

@@ -31,7 +31,8 @@ class SecondCounter {
 // (a quarter in the first second after a cool-down). The rate falls to kKept of what was answered,
 // never below kLeastRate, and climbs while nothing is refused: it doubles each second up to kNear
 // of the failing rate, creeps from there to kFar of it, since the limit is somewhere there, and
-// doubles each five seconds beyond. So it is back from the least to kNear of a thousand a second in
+// doubles each five seconds beyond; there, or while the failing rate is open, to no more than
+// kAhead times what is sent. So it is back from the least to kNear of a thousand a second in
 // eleven seconds. All is forgotten kForgetAfter the last refusal.
 //
 // After each cool-down one call goes first; every answer lets two more follow, beside the rate, up
@@ -46,7 +47,8 @@ class LearnedRate {
     static constexpr double kCreep = 0.01;       // of the failing rate, per second
     static constexpr double kLeastCreep = 0.05;  // calls per second, per second
     static constexpr double kFarDoubling = 5;    // seconds
-    static constexpr double kMostRate = 1e6;     // calls per second
+    static constexpr double kAhead = 4;       // times what is sent: what is not used proves nothing
+    static constexpr double kMostRate = 1e6;  // calls per second
     static constexpr double kFirstBurst = 16;    // calls, at most
     static constexpr double kBurstClimb = 0.02;  // calls, per second
     static constexpr double kGrain = 0.05;       // seconds whose calls may always go together

@@ -74,6 +74,7 @@ class UpstreamHealth {
     void begin_trickle(core::TimePoint now);
     bool is_trickling(core::TimePoint now) const;
 
+    void fade(core::TimePoint now) { stats_.fade(now); }
     const HealthStats& stats() const { return stats_; }
     MethodMarks& marks() { return marks_; }
     const MethodMarks& marks() const { return marks_; }

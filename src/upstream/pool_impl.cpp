@@ -325,6 +325,9 @@ void Pool::Impl::refresh_after(UpstreamIndex index, core::TimePoint now) {
 void Pool::Impl::publish(core::TimePoint now) {
     auto next = std::make_shared<routing::RoutingSnapshot>();
     next->upstreams.reserve(members.size());
+    for (Member& member : members) {
+        member.health.fade(now);
+    }
     for (UpstreamIndex i = 0; i < members.size(); ++i) {
         Member& member = members[i];
         Shown shown = judge(i, now);

@@ -60,6 +60,22 @@ TEST_CASE("success counts the upstream's faults and fades with time") {
     CHECK(*stats.success_rate() > 0.99);
 }
 
+TEST_CASE("what was seen fades without calls too, so that who is healed gets some") {
+    HealthStats stats;
+    for (int i = 0; i < 2000; ++i) {
+        stats.record(AttemptResult::failure, TimeClass::fast, 8s, kStart);
+    }
+    CHECK(stats.success_estimate() < 0.1);
+    REQUIRE(stats.mean_latency(TimeClass::fast).has_value());
+    for (Duration passed = 1s; passed <= 120s; passed += 1s) {
+        stats.fade(kStart + passed);
+    }
+    CHECK(stats.success_estimate() > 0.6);
+    CHECK_FALSE(stats.mean_latency(TimeClass::fast).has_value());
+    stats.record(AttemptResult::success, TimeClass::fast, 5ms, kStart + 121s);
+    CHECK(*stats.mean_latency(TimeClass::fast) == 5ms);
+}
+
 TEST_CASE("latencies are kept per time class, and quick failures do not flatter") {
     HealthStats stats;
     for (int i = 0; i < 50; ++i) {

@@ -242,6 +242,51 @@ TEST_CASE("answers that were under way at the refusal count as answered") {
     rate.on_answer(150, kStart + 20ms);
     rate.on_limit(kStart, kStart + 30ms, kStart + 1s);  // of the same calls: nothing new
     CHECK(rate.ready_at(1, kStart + 40ms) == kStart + 1s);
-    rate.take(1, kStart + 10s);
+    for (core::TimePoint now = kStart + 1s; now < kStart + 10s; now += 1ms) {
+        if (rate.ready_at(1, now) == now) {
+            rate.take(1, now);
+            rate.on_answer(1, now);
+        }
+    }
     CHECK(*rate.rate() > 0.85 * 200);
+}
+
+TEST_CASE("a rate that nobody uses does not grow beyond what is known") {
+    for (const double earlier : {0.0, 50.0}) {
+        LearnedRate rate;
+        core::TimePoint now = kStart;
+        const auto ask = [&](const Provider& provider) {
+            if (rate.ready_at(1, now) > now) {
+                return false;
+            }
+            rate.take(1, now);
+            const bool taken = provider(now);
+            if (taken) {
+                rate.on_answer(1, now + 10ms);
+            } else {
+                rate.on_limit(now, now + 10ms, now + 1s);
+            }
+            return !taken;
+        };
+        // Refused once, early or of many; then four calls a second for minutes.
+        for (double i = 0; i < earlier; ++i) {
+            now += 20ms;
+            ask(bucket(1000, 1000));
+        }
+        ask([](core::TimePoint) { return false; });
+        for (int i = 0; i < 1200; ++i) {
+            now += 250ms;
+            ask(bucket(1000, 1000));
+        }
+        INFO("after " << earlier << " calls");
+        CHECK(rate.rate().value_or(0) < 100);
+
+        int refused = 0;
+        const Provider slow = bucket(2, 2);
+        for (int i = 0; i < 240; ++i) {
+            now += 250ms;
+            refused += ask(slow) ? 1 : 0;
+        }
+        CHECK(refused < 20);
+    }
 }
