@@ -80,6 +80,7 @@ class UpstreamHealth {
     const MethodMarks& marks() const { return marks_; }
     Cause last_trouble() const { return last_trouble_; }  // answered: none so far
 
+    void end_quota_rest() { quota_.end(); }
     bool is_spent(core::TimePoint now) const { return quota_.active(now); }  // its plan
 
     // The latest moment of a pause that is under way.

@@ -160,9 +160,13 @@ void Pool::drain(UpstreamIndex upstream, core::TimePoint now) {
 }
 
 void Pool::resume(UpstreamIndex upstream, core::TimePoint now) {
-    const std::lock_guard lock(impl_->mutex);
-    impl_->members[upstream].drained = false;
-    impl_->refresh(now);
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->members[upstream].drained = false;
+        impl_->members[upstream].health.end_quota_rest();
+        impl_->refresh(now);
+    }
+    impl_->call_wake(upstream);
 }
 
 std::vector<chain::Disagreement> Pool::disagreements() const {

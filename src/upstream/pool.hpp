@@ -272,7 +272,8 @@ class Pool {
     // A client's answer showed the upstream's head; perhaps its number alone.
     void observe_answer(routing::UpstreamIndex upstream, const chain::Observation& observation);
 
-    // An operator takes an upstream out, and lets it back: it gets no new call, what runs ends.
+    // An operator takes an upstream out (it gets no new call, what runs ends), and lets it back,
+    // also where it rests because its plan was spent.
     void drain(routing::UpstreamIndex upstream, core::TimePoint now);
     void resume(routing::UpstreamIndex upstream, core::TimePoint now);
 

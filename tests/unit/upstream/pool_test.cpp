@@ -456,6 +456,21 @@ TEST_CASE("after a broken connection calls wait until the upstream has told its 
     f.pool.on_wake({});
 }
 
+TEST_CASE("an operator ends the rest of a spent plan") {
+    Fixture f(2);
+    f.report(0, Cause::quota_exhausted);
+    REQUIRE(f.state(0) == UpstreamState::quota_spent);
+    std::vector<std::optional<routing::UpstreamIndex>> wakes;
+    f.pool.on_wake([&wakes](std::optional<routing::UpstreamIndex> i) { wakes.push_back(i); });
+    f.pool.resume(0, f.now);
+    CHECK(f.state(0) == UpstreamState::fit);
+    CHECK(acquire(f.pool, 0, f.now).has_value());
+    REQUIRE(wakes.size() == 1);
+    f.report(0, Cause::quota_exhausted);  // it was not raised
+    CHECK(f.state(0) == UpstreamState::quota_spent);
+    f.pool.on_wake({});
+}
+
 TEST_CASE("probes that fail open the circuit, and a good one lets the upstream back") {
     Fixture f(2);
     const Verdict refused = {Disposition::try_another, Blame::upstream, Cause::connect_failed, {}};
