@@ -11,11 +11,12 @@ find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
 find_package(prometheus-cpp REQUIRED COMPONENTS core)
 
-# Asio is compiled once, in src/runtime/asio.cpp, not in every file.
+# Asio and Beast are compiled once, in src/runtime/asio.cpp and beast.cpp, not in every file.
 add_library(weir_asio INTERFACE)
 target_link_libraries(weir_asio INTERFACE Boost::headers Threads::Threads OpenSSL::SSL)
 target_compile_definitions(weir_asio INTERFACE
-  BOOST_ASIO_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_NO_TS_EXECUTORS)
+  BOOST_ASIO_SEPARATE_COMPILATION BOOST_BEAST_SEPARATE_COMPILATION BOOST_ASIO_NO_DEPRECATED
+  BOOST_ASIO_NO_TS_EXECUTORS)
 
 add_library(weir_yaml INTERFACE)
 if(TARGET yaml-cpp::yaml-cpp)

@@ -36,7 +36,7 @@ THIRD_PARTY = [
     # pattern, rooms (.cpp), rooms (.hpp)
     (re.compile(r"boost/asio/ssl"), {"runtime", "simulator", "upstream", "server", "app"}, set()),
     (re.compile(r"boost/asio"), SHELL, {"runtime"}),
-    (re.compile(r"boost/beast"), set(), set()),  # the tests' second opinion
+    (re.compile(r"boost/beast"), {"runtime", "simulator", "upstream", "server"}, set()),
     (re.compile(r"boost/(system|container)/"), set(MAY_INCLUDE), set(MAY_INCLUDE)),
     (re.compile(r"boost/"), set(MAY_INCLUDE), set()),
     (re.compile(r"openssl/"), {"core", "runtime", "simulator", "upstream", "server"}, set()),

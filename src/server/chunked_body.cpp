@@ -1,6 +1,5 @@
 #include "server/chunked_body.hpp"
 
-#include "core/http_text.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -44,6 +43,11 @@ int hex_digit(char c) {
     }
     const char lower = core::to_lower(c);
     return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+}
+
+bool is_token_char(char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c != '\0' && std::strchr("!#$%&'*+-.^_`|~", c) != nullptr);
 }
 
 bool is_control(char c) {
@@ -182,7 +186,7 @@ ChunkedBody::State ChunkedBody::take_trailer_name(char c) {
         at_ = At::trailer_value;
         return State::more;
     }
-    if (!core::is_token_char(c)) {
+    if (!is_token_char(c)) {
         return refuse("a trailer is malformed");
     }
     if (name_size_ < name_.size()) {

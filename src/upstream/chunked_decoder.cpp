@@ -1,6 +1,6 @@
 #include "upstream/chunked_decoder.hpp"
 
-#include "core/http_text.hpp"
+#include "upstream/http_reply_parser.hpp"
 
 #include <algorithm>
 
@@ -74,7 +74,7 @@ bool ChunkedDecoder::framing_byte(char c) {
                 state_ = State::size_feed;
                 return true;
             }
-            return ++extensions_ <= kMaxExtensions && core::is_field_value({&c, 1});
+            return ++extensions_ <= kMaxExtensions && is_field_value({&c, 1});
         case State::size_feed:
             state_ = left_ != 0 ? State::payload : State::trailer_begin;
             digits_ = 0;
@@ -102,19 +102,19 @@ bool ChunkedDecoder::trailer_byte(char c) {
                 return true;
             }
             state_ = State::trailer_name;
-            return core::is_token_char(c);
+            return is_token({&c, 1});
         case State::trailer_name:
             if (c == ':') {
                 state_ = State::trailer_value;
                 return true;
             }
-            return core::is_token_char(c);
+            return is_token({&c, 1});
         case State::trailer_value:
             if (c == '\r') {
                 state_ = State::trailer_feed;
                 return true;
             }
-            return core::is_field_value({&c, 1});
+            return is_field_value({&c, 1});
         case State::trailer_feed:
             state_ = State::trailer_begin;
             return c == '\n';

@@ -1,6 +1,5 @@
 #include "upstream/http_reply_parser.hpp"
 
-#include "core/http_text.hpp"
 #include "core/text.hpp"
 
 #include <algorithm>
@@ -12,7 +11,37 @@ namespace {
 
 constexpr std::string_view kVersion = "HTTP/1.";
 
+constexpr std::array<bool, 256> make_token_table() {
+    std::array<bool, 256> table{};
+    for (unsigned char c = '0'; c <= '9'; ++c) {
+        table[c] = true;
+    }
+    for (unsigned char c = 'a'; c <= 'z'; ++c) {
+        table[c] = true;
+        table[static_cast<unsigned char>(c - 'a' + 'A')] = true;
+    }
+    for (const char c : std::string_view("!#$%&'*+-.^_`|~")) {
+        table[static_cast<unsigned char>(c)] = true;
+    }
+    return table;
+}
+
+constexpr std::array<bool, 256> kToken = make_token_table();
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Calls `visit` with each trimmed, non-empty element of a comma-separated list.
+template <class Visit>
+void for_each_element(std::string_view list, Visit visit) {
+    while (!list.empty()) {
+        const std::size_t comma = std::min(list.find(','), list.size());
+        const std::string_view element = core::trim(list.substr(0, comma));
+        if (!element.empty()) {
+            visit(element);
+        }
+        list.remove_prefix(std::min(comma + 1, list.size()));
+    }
+}
 
 // Digits only, and no more of them than 63 bits hold for certain.
 std::optional<std::uint64_t> parse_length(std::string_view digits) {
@@ -26,6 +55,19 @@ std::optional<std::uint64_t> parse_length(std::string_view digits) {
 }
 
 }  // namespace
+
+bool is_token(std::string_view text) {
+    return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
+        return kToken[static_cast<unsigned char>(c)];
+    });
+}
+
+bool is_field_value(std::string_view text) {
+    return std::none_of(text.begin(), text.end(), [](char c) {
+        const auto byte = static_cast<unsigned char>(c);
+        return (byte < 0x20 && byte != '\t') || byte == 0x7f;
+    });
+}
 
 ReplyHeadParser::Step ReplyHeadParser::bad(std::string_view problem) {
     problem_ = problem;
@@ -79,7 +121,7 @@ ReplyHeadParser::Step ReplyHeadParser::status_line(std::string_view line) {
     if (!is_digit(line[9]) || !is_digit(line[10]) || !is_digit(line[11]) || line[9] == '0') {
         return bad("the reply's status line is malformed");
     }
-    if (line.size() > kShortest && (line[12] != ' ' || !core::is_field_value(line.substr(13)))) {
+    if (line.size() > kShortest && (line[12] != ' ' || !is_field_value(line.substr(13)))) {
         return bad("the reply's status line is malformed");
     }
     head_.http.status = (line[9] - '0') * 100 + (line[10] - '0') * 10 + (line[11] - '0');
@@ -94,12 +136,12 @@ ReplyHeadParser::Step ReplyHeadParser::field(std::string_view line) {
     }
     // A folded line begins with a blank, which is no token either.
     const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos || !core::is_token(line.substr(0, colon))) {
+    if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
         return bad("a header field of the reply is malformed");
     }
     const std::string_view name = line.substr(0, colon);
     const std::string_view value = core::trim(line.substr(colon + 1));
-    if (!core::is_field_value(value)) {
+    if (!is_field_value(value)) {
         return bad("a header field of the reply is malformed");
     }
     keep_limit(name, value);
@@ -183,7 +225,7 @@ ReplyHeadParser::Step ReplyHeadParser::content_encoding(std::string_view value) 
 }
 
 void ReplyHeadParser::connection(std::string_view value) {
-    core::for_each_element(value, [this](std::string_view option) {
+    for_each_element(value, [this](std::string_view option) {
         says_close_ = says_close_ || core::iequals(option, "close");
         says_keep_alive_ = says_keep_alive_ || core::iequals(option, "keep-alive");
     });
@@ -209,7 +251,7 @@ void ReplyHeadParser::keep_limit(std::string_view name, std::string_view value) 
 
 void ReplyHeadParser::keep_alive_limit(std::string_view value) {
     static constexpr std::string_view kTimeout = "timeout=";
-    core::for_each_element(value, [this](std::string_view parameter) {
+    for_each_element(value, [this](std::string_view parameter) {
         if (core::iequals(parameter.substr(0, kTimeout.size()), kTimeout)) {
             const std::optional<std::uint64_t> limit =
                 parse_length(parameter.substr(kTimeout.size()));

@@ -82,4 +82,8 @@ class ReplyHeadParser {
     bool says_keep_alive_ = false;
 };
 
+// Characters of a field name (RFC 9110, section 5.6.2), and of a field value.
+bool is_token(std::string_view text);
+bool is_field_value(std::string_view text);
+
 }  // namespace weir::upstream

@@ -1,7 +1,7 @@
 #include "upstream/request_head.hpp"
 
-#include "core/http_text.hpp"
 #include "core/text.hpp"
+#include "upstream/http_reply_parser.hpp"
 
 #include <algorithm>
 #include <array>
@@ -33,7 +33,7 @@ core::Result<RequestHead> make_request_head(const config::Upstream& upstream) {
         fields.emplace_back("Authorization", upstream.url.authorization.reveal());
     }
     for (const auto& [name, value] : upstream.headers) {
-        if (!core::is_token(name) || !core::is_field_value(value.reveal())) {
+        if (!is_token(name) || !is_field_value(value.reveal())) {
             return core::Error{"a header has characters that HTTP does not allow"};
         }
         if (frames_the_message(name)) {

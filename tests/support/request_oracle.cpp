@@ -4,9 +4,6 @@
 #include "server/chunked_body.hpp"
 #include "server/request_head.hpp"
 
-#include <boost/beast/http/empty_body.hpp>
-#include <boost/beast/http/parser.hpp>
-
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -15,7 +12,6 @@
 namespace weir::test {
 namespace {
 
-namespace http = boost::beast::http;
 using server::ChunkedBody;
 using server::HeadScanner;
 
@@ -67,39 +63,6 @@ Body decode(std::string raw, std::size_t step) {
     return body;
 }
 
-std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
-
-// A head that is accepted here says the same to another parser.
-std::string compare_with_beast(std::string_view text, const server::RequestHead& ours) {
-    http::request_parser<http::empty_body> parser;
-    parser.header_limit(static_cast<std::uint32_t>(text.size()));
-    parser.body_limit(boost::none);
-    boost::system::error_code error;
-    const std::size_t used = parser.put(boost::asio::buffer(text), error);
-    if ((error && error != http::error::unexpected_body) || used != text.size() ||
-        !parser.is_header_done()) {
-        return "Beast refuses the head: " + error.message();
-    }
-    const auto& theirs = parser.get();
-    if (theirs.version() != (ours.version == server::Version::http11 ? 11U : 10U) ||
-        (theirs.version() == 11 && theirs.keep_alive() != ours.keep_alive)) {
-        return "Beast reads another version, or whether to keep the connection otherwise";
-    }
-    const bool has_length = ours.framing == server::Framing::length;
-    if (parser.chunked() != (ours.framing == server::Framing::chunked) ||
-        parser.content_length().has_value() != has_length ||
-        (has_length && *parser.content_length() != ours.content_length)) {
-        return "Beast finds another length";
-    }
-    if (theirs.count(http::field::host) != (ours.host ? 1U : 0U) ||
-        (ours.host && view(theirs[http::field::host]) != *ours.host)) {
-        return "Beast reads another Host";
-    }
-    const std::string_view target = view(theirs.target());
-    const bool sound = !target.starts_with('/') || target.starts_with(ours.path);
-    return sound ? std::string() : "Beast reads another target";
-}
-
 std::string head_complaint(std::string_view bytes, std::size_t step) {
     const Head whole = scan(bytes, bytes.size());
     const Head pieces = scan(bytes, step);
@@ -125,7 +88,7 @@ std::string head_complaint(std::string_view bytes, std::size_t step) {
     }
     const bool good_host = head.host ? server::parse_authority(*head.host).has_value()
                                      : head.version == server::Version::http10;
-    return good_host ? compare_with_beast(text, head) : "a bad Host was accepted";
+    return good_host ? std::string() : "a bad Host was accepted";
 }
 
 }  // namespace

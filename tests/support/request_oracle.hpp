@@ -1,5 +1,4 @@
-// What has to hold for requests of any bytes, with Beast's parser as the second opinion; for the
-// fuzzer and for the replay of its corpus.
+// What has to hold for requests of any bytes; for the fuzzer and for the replay of its corpus.
 #pragma once
 
 #include <string>
