@@ -15,28 +15,49 @@ void append_number(std::string& out, Number number) {
     out.append(digits, end);
 }
 
+constexpr std::string_view kHead = R"({"jsonrpc":"2.0","id":)";
+constexpr std::string_view kResult = R"(,"result":)";
+constexpr std::string_view kError = R"(,"error":)";
+
+std::string_view shown(std::string_view id) { return id.empty() ? std::string_view("null") : id; }
+
 void append_reply_head(std::string& out, std::string_view id, std::string_view member) {
-    out += R"({"jsonrpc":"2.0","id":)";
-    out += id.empty() ? std::string_view("null") : id;
+    out += kHead;
+    out += shown(id);
     out += member;
 }
 
 }  // namespace
 
 void append_call_head(std::string& out, std::uint64_t id, std::string_view method, Params params) {
-    out += R"({"jsonrpc":"2.0","id":)";
+    out += kHead;
     append_number(out, id);
     out += R"(,"method":)";
     append_string(out, method);
     if (params == Params::follow) out += R"(,"params":)";
 }
 
+CallPieces::CallPieces(std::uint64_t id, std::string_view method, std::string_view params)
+    : pieces_{kHead, {}, R"(,"method":")", method, R"(")", {}, "}"} {
+    const char* const end = std::to_chars(digits_.data(), digits_.data() + digits_.size(), id).ptr;
+    pieces_[1] = {digits_.data(), static_cast<std::size_t>(end - digits_.data())};
+    if (!params.empty()) {
+        pieces_[4] = R"(","params":)";
+        pieces_[5] = params;
+    }
+}
+
+std::array<std::string_view, 5> reply_pieces(std::string_view id, Outcome outcome,
+                                             std::string_view value) {
+    return {kHead, shown(id), outcome == Outcome::result ? kResult : kError, value, "}"};
+}
+
 void append_result_head(std::string& out, std::string_view id) {
-    append_reply_head(out, id, R"(,"result":)");
+    append_reply_head(out, id, kResult);
 }
 
 void append_error_head(std::string& out, std::string_view id) {
-    append_reply_head(out, id, R"(,"error":)");
+    append_reply_head(out, id, kError);
 }
 
 void append_error(std::string& out, std::string_view id, int code, std::string_view message,

@@ -67,11 +67,18 @@ bool is_rate_limited(const Answer& answer) {
 }  // namespace
 
 ResponseBody assemble_single(std::string_view id, const Answer& answer) {
-    std::string frame;
-    frame.reserve(64 + id.size());
-    Cuts cuts;
-    append_reply(frame, cuts, id, answer);
-    return cut_up(std::move(frame), cuts);
+    using jsonrpc::Outcome;
+    ResponseBody body;
+    if (answer.kind() == Answer::Kind::gateway_error) {
+        append_error_reply(body.frame, id, answer.error());
+        body.pieces.push_back(body.frame);
+        return body;
+    }
+    const bool good = answer.kind() == Answer::Kind::result;
+    const auto pieces =
+        jsonrpc::reply_pieces(id, good ? Outcome::result : Outcome::error, answer.json());
+    body.pieces.assign(pieces.begin(), pieces.end());
+    return body;
 }
 
 ResponseBody assemble_batch(std::span<const BatchItem> items) {

@@ -13,11 +13,11 @@
 
 namespace weir::proxy {
 
-// The pieces of a response body, which point into `frame` and into the answers; all must stay where
-// they are while the pieces are used.
+// The pieces of a response body, which point into `frame`, the calls' ids and the answers; all must
+// stay where they are while the pieces are used.
 struct ResponseBody {
     std::string frame;
-    boost::container::small_vector<std::string_view, 3> pieces;  // three for a single reply
+    boost::container::small_vector<std::string_view, 5> pieces;  // five for a single reply
 };
 
 // One reply object; not for a long result.

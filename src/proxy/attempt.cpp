@@ -16,8 +16,6 @@ namespace {
 using routing::HttpReply;
 using routing::TransportFailure;
 
-constexpr std::size_t kCallHead = 64;  // of a call, without the method's name
-
 bool is_our_id(std::string_view id, std::uint64_t ours) { return number_of(id) == ours; }
 
 // Errors often come without the id, as the answer to whatever was sent on this connection; a result
@@ -198,16 +196,11 @@ runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, c
                                 const AttemptOptions& options) {
     const Sending sending{chain, plan, options};
     const std::uint64_t id = services.next_id++;
-    const bool has_params = !options.params.empty();
-    std::string head;
-    head.reserve(kCallHead + plan.call->method.size());
-    jsonrpc::append_call_head(head, id, plan.call->method,
-                              has_params ? jsonrpc::Params::follow : jsonrpc::Params::none);
-    const std::array<std::string_view, 3> body{head, options.params, "}"};
+    const jsonrpc::CallPieces body(id, plan.call->method, options.params);
     const upstream::Attempt attempt{
         .chain = chain.index,
         .upstream = options.upstream,
-        .body = body,
+        .body = body.get(),
         .now = options.now,
         .deadline = options.deadline,
         .connection = options.connection,

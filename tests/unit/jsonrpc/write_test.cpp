@@ -4,7 +4,9 @@
 #include "jsonrpc/request.hpp"
 #include "support/catch.hpp"
 
+#include <span>
 #include <string>
+#include <string_view>
 
 using namespace weir::jsonrpc;
 
@@ -21,6 +23,30 @@ TEST_CASE("a call is written around its params") {
     out.clear();
     append_call_head(out, 0, "net_version", Params::none);
     CHECK(out == R"({"jsonrpc":"2.0","id":0,"method":"net_version")");
+}
+
+TEST_CASE("pieces say what is written in one") {
+    const auto joined = [](std::span<const std::string_view> pieces) {
+        std::string text;
+        for (const std::string_view piece : pieces) text += piece;
+        return text;
+    };
+    for (const std::uint64_t id : {std::uint64_t{0}, std::uint64_t{10}, ~std::uint64_t{0}}) {
+        std::string call;
+        append_call_head(call, id, "eth_call", Params::follow);
+        CHECK(joined(CallPieces(id, "eth_call", "[1]").get()) == call + "[1]}");
+        call.clear();
+        append_call_head(call, id, "a.b-C_9", Params::none);
+        CHECK(joined(CallPieces(id, "a.b-C_9", "").get()) == call + '}');
+    }
+    for (const char* const id : {"", "7", "\"a\""}) {
+        std::string reply;
+        append_result_head(reply, id);
+        CHECK(joined(reply_pieces(id, Outcome::result, "[]")) == reply + "[]}");
+        reply.clear();
+        append_error_head(reply, id);
+        CHECK(joined(reply_pieces(id, Outcome::error, "{}")) == reply + "{}}");
+    }
 }
 
 TEST_CASE("a reply is written with the id as it came") {
