@@ -5,6 +5,7 @@
 #include "proxy/block_survey.hpp"
 #include "proxy/pinned_block.hpp"
 #include "proxy/snapshot_record.hpp"
+#include "runtime/task_group.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -59,13 +60,23 @@ class PinnedRequest {
           held_(held) {
         answers_.resize(plans.size());
         effects_.resize(plans.size(), PinEffect::none);
+        goes_beside_.resize(plans.size());
     }
 
     runtime::Task<PinnedAnswers> run() {
         bind_all();
+        runtime::TaskGroup beside(scope_.services.worker.io);
         if (std::any_of(plans_.begin(), plans_.end(), needs_the_block)) {
+            beside.spawn(run_places(take_others()));
             co_await find(Freshness::lately);
         }
+        co_await run_reads();
+        co_await beside.join();
+        co_return finish();
+    }
+
+  private:
+    runtime::Task<> run_reads() {
         co_await run_all();
         settle();
         if (is_to_begin_again()) {
@@ -76,10 +87,8 @@ class PinnedRequest {
         }
         co_await run_optional();
         co_await tell_number();
-        co_return finish();
     }
 
-  private:
     // All calls of a request are one client's.
     const CallPlan& payer() const { return originals_.front(); }
 
@@ -186,10 +195,22 @@ class PinnedRequest {
                !plans_[place].refusal;
     }
 
+    // What does not read, transactions above all, waits for no block: it goes beside.
+    std::vector<std::size_t> take_others() {
+        std::vector<std::size_t> places;
+        for (std::size_t i = 0; i < plans_.size(); ++i) {
+            if (plans_[i].is_owed_an_item() && plans_[i].access() != Access::read) {
+                places.push_back(i);
+                goes_beside_[i] = true;
+            }
+        }
+        return places;
+    }
+
     std::vector<std::size_t> all_places() const {
         std::vector<std::size_t> places;
         for (std::size_t i = 0; i < plans_.size(); ++i) {
-            if (plans_[i].is_owed_an_item() && !waits_for_number(i)) {
+            if (plans_[i].is_owed_an_item() && !waits_for_number(i) && !goes_beside_[i]) {
                 places.push_back(i);
             }
         }
@@ -395,6 +416,7 @@ class PinnedRequest {
     const std::vector<CallPlan> originals_;
     runtime::Charge& held_;
     std::vector<PinEffect> effects_;
+    std::vector<bool> goes_beside_;
     Answers answers_;
     std::unique_ptr<PinnedBlock> block_;
     std::optional<GatewayError> error_;  // why there is no block

@@ -158,6 +158,25 @@ TEST_CASE("what reads no block does not wait for one") {
     }
 }
 
+TEST_CASE("a transaction does not wait for the block of the reads beside it") {
+    Pinned f({node(100), node(100)});
+    f.before = [](std::size_t, const Sent& message) -> std::optional<Reaction> {
+        if (message.body.find("eth_sendTransaction") != message.body.npos) {
+            return result("\"0x1\"");
+        }
+        Reaction hangs;
+        hangs.hangs = true;
+        return hangs;
+    };
+    const RecordingSink sink = f.ask_at(
+        "0x5a",
+        batch({balance("1"), call("2", "eth_sendTransaction", "[{}]"), call("3", "eth_chainId")}));
+    INFO(sink.body);
+    CHECK(has_type(std::string(jsonrpc::element(sink.body, 0)), "deadline"));
+    CHECK(result_at(sink.body, 1) == "\"0x1\"");
+    CHECK(result_at(sink.body, 2) == "\"0x1\"");
+}
+
 TEST_CASE("every message that was sent is told of, those that came to nothing too") {
     for (const auto hashes : {Hashes::taken, Hashes::refused, Hashes::ignored}) {
         for (const char* refused : {"", "eth_getBalance", "eth_getBlockByHash"}) {
