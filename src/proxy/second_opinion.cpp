@@ -152,6 +152,9 @@ std::optional<Answer> SecondOpinion::oldest_allowed() const {
         json = chain_.floor.kept(plan_.head_call, floor);
     } else if (const std::uint64_t number = std::max(floor, pool->head ? pool->head->number : 0);
                number != 0) {
+        if (!pool->provisional) {
+            chain_.floor.raise(number, pool->fall_backs);  // the head may be newer than was told
+        }
         json = '"' + core::to_quantity(number) + '"';
     }
     return json ? std::optional(Answer::own_result(std::move(*json))) : std::nullopt;

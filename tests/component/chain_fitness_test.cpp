@@ -320,6 +320,22 @@ TEST_CASE("a head that was given out is given again when nobody left has it") {
     CHECK(f.latest_block() == 102);
 }
 
+TEST_CASE("a head that is told in place of older answers binds like any other") {
+    Chain f({100, 100});
+    const auto told = [&f] {
+        return std::string(jsonrpc::member(f.ask(call("1", "eth_blockNumber")).body, "result"));
+    };
+    CHECK(told() == R"("0x64")");
+    f.heads = {102, 102};
+    f.poll();
+    f.heads = {99, 99};
+    CHECK(told() == R"("0x66")");  // as was seen
+    f.heads = {101, 101};
+    CHECK(told() == R"("0x66")");
+    f.poll();
+    CHECK(told() == R"("0x66")");
+}
+
 TEST_CASE("after the chain fell back older heads are given out at once") {
     Chain f({100, 100});
     CHECK(f.block_number() == 100);
