@@ -14,7 +14,7 @@ BlockQuestion ask(std::string_view method, std::string_view word) {
     return {method, "[\"" + std::string(word) + "\",false]"};
 }
 
-BlockWord word_of(const Judged& judged) {
+BlockWord word_of(const BlockQuestion& question, const Judged& judged) {
     BlockWord word;
     word.cause = judged.verdict.cause;
     if (judged.verdict.cause == routing::Cause::block_unknown) {
@@ -32,23 +32,31 @@ BlockWord word_of(const Judged& judged) {
         word.cause = routing::Cause::bad_reply;
         return word;
     }
-    word.kind = BlockWord::Kind::block;
+    word.kind = question.is_about(block->latest) ? BlockWord::Kind::block : BlockWord::Kind::none;
     word.block = *block;
     return word;
 }
 
 }  // namespace
 
+bool BlockQuestion::is_about(const chain::BlockId& block) const {
+    return (!number || *number == block.number) && (hash.empty() || hash == block.hash);
+}
+
 BlockQuestion BlockQuestion::by_tag(std::string_view tag) {
     return ask("eth_getBlockByNumber", tag);
 }
 
 BlockQuestion BlockQuestion::by_number(std::uint64_t number) {
-    return ask("eth_getBlockByNumber", core::to_quantity(number));
+    BlockQuestion question = ask("eth_getBlockByNumber", core::to_quantity(number));
+    question.number = number;
+    return question;
 }
 
 BlockQuestion BlockQuestion::by_hash(std::string_view hash) {
-    return ask("eth_getBlockByHash", hash);
+    BlockQuestion question = ask("eth_getBlockByHash", hash);
+    question.hash = hash;
+    return question;
 }
 
 bool may_be_sent(const ChainContext& chain, routing::UpstreamIndex upstream,
@@ -79,7 +87,7 @@ runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
         .cancellation = cancellation,
         .params = call.params};
     const Judged judged = co_await send_call(services, chain, plan, options);
-    BlockWord word = word_of(judged);
+    BlockWord word = word_of(question, judged);
     if (cancellation == nullptr || !cancellation->cancelled()) {
         report_attempt(services, chain, plan, upstream, judged);
     }

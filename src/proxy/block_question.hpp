@@ -10,6 +10,7 @@
 #include "upstream/transport.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,11 @@ namespace weir::proxy {
 struct BlockQuestion {
     std::string_view method;
     std::string params;
+    std::optional<std::uint64_t> number = {};  // of the block that is asked for
+    std::string hash = {};                     // likewise
+
+    // Some nodes answer with their newest block where they have not the one that was asked for.
+    bool is_about(const chain::BlockId& block) const;
 
     static BlockQuestion by_tag(std::string_view tag);
     static BlockQuestion by_number(std::uint64_t number);

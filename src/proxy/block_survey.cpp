@@ -258,21 +258,13 @@ class Search {
         }
     }
 
-    // Some answer with another block than they were asked for.
-    bool is_wanted(const chain::BlockId& block) const {
-        return (wanted_.kind != BlockRef::Kind::number || block.number == wanted_.block.number) &&
-               (wanted_.kind != BlockRef::Kind::hash || block.hash == wanted_.block.hash);
-    }
-
     runtime::Task<> choose_among(const BlockQuestion& question, routing::Tried whom) {
         Survey survey(scope_, payer_, question, deadline_);
         co_await survey.ask(whom);
         found_.messages += survey.messages();
         std::vector<Claim> claims;
         for (const auto& [upstream, seen] : survey.seen()) {
-            if (is_wanted(seen.latest)) {
-                claims.push_back(claim_of(upstream, seen));
-            }
+            claims.push_back(claim_of(upstream, seen));
         }
         found_.block = chain::choose_block(claims, 0);
     }
@@ -298,7 +290,7 @@ class Search {
         const auto seen = answer.kind() == Answer::Kind::result
                               ? upstream::read_block(answer.json())
                               : std::nullopt;
-        if (seen && is_wanted(seen->latest)) {
+        if (seen && question.is_about(seen->latest)) {
             found_.block = seen->latest;
         } else {
             fail(Unavailable::unknown);

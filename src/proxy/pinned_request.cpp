@@ -40,6 +40,15 @@ GatewayError no_place_for_the_block(const CallPlan& plan) {
     return error;
 }
 
+GatewayError unclear_block(const CallPlan& plan) {
+    GatewayError error;
+    error.type = ErrorType::invalid_request;
+    error.message = "the params of " + std::string(plan.call->method) +
+                    " name a block in a way that nodes read differently; a pinned request takes "
+                    "0x and a number or a hash, latest, safe, finalized, earliest and pending";
+    return error;
+}
+
 // Nobody was left who has the block, in the words of a read of any block.
 bool is_about_the_block(const Answer& answer) {
     return answer.kind() == Answer::Kind::gateway_error &&
@@ -141,6 +150,10 @@ class PinnedRequest {
         }
         if (effect == PinEffect::unplaceable) {
             plan.refusal = no_place_for_the_block(plan);
+            return;
+        }
+        if (effect == PinEffect::unclear) {
+            plan.refusal = unclear_block(plan);
             return;
         }
         plan.head_call = HeadCall::none;

@@ -46,6 +46,11 @@ constexpr MethodTraits by_filter(MethodTraits traits) {
     return traits;
 }
 
+constexpr MethodTraits to_block(MethodTraits traits, std::uint8_t end_position) {
+    traits.end_position = end_position;
+    return traits;
+}
+
 // Reads of what a node holds for its next block.
 constexpr MethodTraits pool(std::string_view name, TimeClass time_class, std::uint16_t cost) {
     return {name, Access::read, time_class, BlockParam::pending, 0, cost, 0};
@@ -179,7 +184,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     by_object(slow("debug_getBlockAccessList", 40, kBlock, 0)),
     fast("debug_getBlockRlp", 40, kBlock, 0),
     slow("debug_getModifiedAccountsByHash", 80, kHash, 0),
-    slow("debug_getModifiedAccountsByNumber", 80, kBlock, 0),
+    to_block(slow("debug_getModifiedAccountsByNumber", 80, kBlock, 0), 1),
     by_object(fast("debug_getRawBlock", 40, kBlock, 0)),
     by_object(fast("debug_getRawHeader", 20, kBlock, 0)),
     by_object(slow("debug_getRawReceipts", 40, kBlock, 0)),
@@ -190,7 +195,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("debug_preimage", 20),
     fast("debug_printBlock", 40, kBlock, 0),
     slow("debug_storageRange", 170),
-    slow("debug_storageRangeAt", 170, kHash, 0),
+    twin(slow("debug_storageRangeAt", 170, kBlock, 0), "debug_storageRangeAt"),
     slow("debug_traceBadBlock", 170, kHash, 0),
     slow("debug_traceBlock", 170),
     slow("debug_traceBlockByHash", 170, kHash, 0),

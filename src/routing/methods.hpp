@@ -52,6 +52,7 @@ struct MethodTraits {
     bool reads_state = false;  // accounts or storage as of its block, or runs code on them
     ByHash by_hash = ByHash::no;
     std::string_view hash_method = {};  // for ByHash::method
+    std::uint8_t end_position = 0;      // where a second block may stand, of a range; 0: nowhere
 
     bool known() const { return !name.empty(); }
 };

@@ -1,11 +1,12 @@
 #include "routing/pin.hpp"
 
 #include "core/hex.hpp"
-#include "core/text.hpp"
 #include "jsonrpc/value.hpp"
+#include "routing/block_words.hpp"
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace weir::routing {
@@ -13,70 +14,73 @@ namespace {
 
 using chain::BlockId;
 
-// What a place for a block says.
-enum class Says : std::uint8_t { nothing, the_block, another, pending };
+// No call names it: `latest` is it, and nothing else.
+const BlockId kNoBlock{std::numeric_limits<std::uint64_t>::max(), "none"};
 
 std::string quoted(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-// A tag, a number or a hash, raw; empty where there is none.
-Says word_says(std::string_view raw, const BlockId& block) {
-    if (raw.empty() || jsonrpc::is_null(raw)) {
-        return Says::nothing;
-    }
-    const auto text = jsonrpc::string_value(raw);
-    if (!text) {
-        return core::parse_decimal(raw) == block.number ? Says::the_block : Says::another;
-    }
-    if (*text == "latest" || core::parse_quantity(*text) == block.number ||
-        core::to_lower(*text) == block.hash) {
-        return Says::the_block;
-    }
-    return *text == "pending" ? Says::pending : Says::another;
-}
-
-// The object of EIP-1898. One that names no block is the upstream's to refuse.
-Says reference_says(std::string_view object, const BlockId& block) {
-    const std::string_view hash = jsonrpc::member(object, "blockHash");
-    const std::string_view number = jsonrpc::member(object, "blockNumber");
-    const std::string_view named = hash.empty() ? number : hash;
-    return named.empty() ? Says::another : word_says(named, block);
-}
-
-Says place_says(std::string_view raw, const BlockId& block) {
-    return jsonrpc::is_object(raw) ? reference_says(raw, block) : word_says(raw, block);
-}
-
-struct FilterSays {
-    Says from;
-    Says to;
-    bool by_hash;
-
-    bool is_bound() const { return !by_hash && !is_pending() && (names(from) || names(to)); }
-    bool is_one_block() const { return names(from) && names(to); }
-    static bool names(Says says) { return says == Says::nothing || says == Says::the_block; }
-
-  private:
-    bool is_pending() const { return from == Says::pending || to == Says::pending; }
-};
-
-FilterSays filter_says(std::string_view filter, const BlockId& block) {
-    const std::string_view hash = jsonrpc::member(filter, "blockHash");
-    return {.from = word_says(jsonrpc::member(filter, "fromBlock"), block),
-            .to = word_says(jsonrpc::member(filter, "toBlock"), block),
-            .by_hash = !hash.empty() && !jsonrpc::is_null(hash)};
+// As text, unless the client has it as a JSON number: then the method may know it only so.
+std::string number_in_place_of(std::string_view raw, const BlockId& block) {
+    return core::parse_decimal(raw) ? std::to_string(block.number)
+                                    : quoted(core::to_quantity(block.number));
 }
 
 bool has_no_params(std::string_view params) {
     return params.empty() || jsonrpc::is_null(params) || params == "{}";
 }
 
-PinEffect effect_at(std::string_view params, std::size_t position, const BlockId& block) {
-    const std::size_t count = jsonrpc::element_count(params);
-    if (has_no_params(params) ? position > 0 : !jsonrpc::is_array(params) || count < position) {
+PinEffect effect_of(Says says) {
+    switch (says) {
+        case Says::nothing:
+        case Says::the_block:
+            return PinEffect::bound;
+        case Says::another:
+        case Says::pending:
+            return PinEffect::none;
+        case Says::unclear:
+            return PinEffect::unclear;
+    }
+    return PinEffect::unclear;
+}
+
+bool has_place(std::string_view params, std::size_t position) {
+    return has_no_params(params)
+               ? position == 0
+               : jsonrpc::is_array(params) && jsonrpc::element_count(params) >= position;
+}
+
+PinEffect effect_at(const MethodTraits& traits, std::string_view params, const BlockId& block) {
+    if (!has_place(params, traits.block_position)) {
         return PinEffect::unplaceable;
     }
-    const Says says = place_says(jsonrpc::element(params, position), block);
-    return says == Says::nothing || says == Says::the_block ? PinEffect::bound : PinEffect::none;
+    if (traits.end_position != 0) {
+        const Says end = word_says(jsonrpc::element(params, traits.end_position), kNoBlock);
+        if (end != Says::nothing && end != Says::another) {
+            return PinEffect::unclear;
+        }
+    }
+    return effect_of(place_says(jsonrpc::element(params, traits.block_position), block));
+}
+
+PinEffect effect_of_hash(const MethodTraits& traits, std::string_view params) {
+    const std::string_view raw = jsonrpc::element(params, traits.block_position);
+    if (raw.empty()) {
+        return PinEffect::unplaceable;
+    }
+    return is_hash_word(raw) ? PinEffect::none : PinEffect::unclear;
+}
+
+PinEffect effect_of_filter(const MethodTraits& traits, std::string_view params,
+                           const BlockId& block) {
+    const std::string_view filter = jsonrpc::element(params, traits.block_position);
+    if (!jsonrpc::is_object(filter)) {
+        return PinEffect::unplaceable;
+    }
+    const FilterSays says = filter_says(filter, block);
+    if (!says.is_clear()) {
+        return PinEffect::unclear;
+    }
+    return says.is_bound() ? PinEffect::bound : PinEffect::none;
 }
 
 // `whole` with the bytes of `part`, a view into it, replaced.
@@ -176,12 +180,11 @@ std::string bound_filter(std::string_view filter, const BlockId& block, BlockFor
         return edit.text();
     }
     const FilterSays says = filter_says(filter, block);
-    const std::string number = quoted(core::to_quantity(block.number));
-    if (FilterSays::names(says.from)) {
-        edit.set("fromBlock", number);
-    }
-    if (FilterSays::names(says.to)) {
-        edit.set("toBlock", number);
+    for (const auto& [name, bound] : {std::pair("fromBlock", FilterSays::names(says.from)),
+                                      std::pair("toBlock", FilterSays::names(says.to))}) {
+        if (bound) {
+            edit.set(name, number_in_place_of(jsonrpc::member(filter, name), block));
+        }
     }
     return edit.text();
 }
@@ -194,20 +197,17 @@ PinEffect pin_effect(const MethodTraits& traits, std::string_view params, const 
     }
     switch (traits.block_param) {
         case BlockParam::none:
-        case BlockParam::block_hash:
         case BlockParam::pending:
             return PinEffect::none;
         case BlockParam::head:
             return PinEffect::number;
+        case BlockParam::block_hash:
+            return effect_of_hash(traits, params);
         case BlockParam::block:
         case BlockParam::range_end:
-            return effect_at(params, traits.block_position, block);
-        case BlockParam::log_filter: {
-            const std::string_view filter = jsonrpc::element(params, traits.block_position);
-            return jsonrpc::is_object(filter) && filter_says(filter, block).is_bound()
-                       ? PinEffect::bound
-                       : PinEffect::none;
-        }
+            return effect_at(traits, params, block);
+        case BlockParam::log_filter:
+            return effect_of_filter(traits, params, block);
     }
     return PinEffect::none;
 }
@@ -239,7 +239,8 @@ std::string pinned_params(const MethodTraits& traits, std::string_view params, c
         return replaced(params, filter, bound_filter(filter, block, form));
     }
     if (form == BlockForm::number) {
-        return with_element(params, position, quoted(core::to_quantity(block.number)));
+        return with_element(params, position,
+                            number_in_place_of(jsonrpc::element(params, position), block));
     }
     if (traits.by_hash == ByHash::method) {
         return with_element(params, position, quoted(block.hash));

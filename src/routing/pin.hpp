@@ -16,6 +16,7 @@ enum class PinEffect : std::uint8_t {
     bound,        // says `latest`, the block itself, or nothing
     number,       // asks which block is the newest one: the answer is the pinned block's number
     unplaceable,  // its params have no place where the block could stand
+    unclear,      // some node may read another block from them, and others none
 };
 
 // How the block is named to an upstream.
