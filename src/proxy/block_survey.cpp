@@ -23,6 +23,9 @@ using routing::UpstreamIndex;
 // Once one has answered, the others get so long.
 constexpr core::Duration kGrace = std::chrono::milliseconds(150);
 
+// Before one that does not know of a block is asked for it once more.
+constexpr core::Duration kPause = std::chrono::milliseconds(50);
+
 // What an upstream said of its head is taken for its head for a quarter of the block time.
 constexpr core::Duration kShortestBelief = std::chrono::milliseconds(250);
 constexpr core::Duration kLongestBelief = std::chrono::seconds(3);
@@ -228,9 +231,12 @@ class Search {
         const std::uint64_t number = wanted_.block.number;
         const BlockQuestion question = BlockQuestion::by_number(number);
         const Pool known = pool();
-        if (known->head && known->head->number >= number + kSettledDepth) {
+        const bool settled = known->head && known->head->number >= number + kSettledDepth;
+        if (settled) {
             co_await ask_somebody(question);
-            co_return;
+            if (found_.block || !is_unknown_) {
+                co_return;
+            }
         }
         routing::Tried whom;
         for (UpstreamIndex i = 0; i < known->upstreams.size(); ++i) {
@@ -239,8 +245,8 @@ class Search {
                             (!upstream.reach || upstream.reach->number >= number));
         }
         co_await choose_among(question, whom);
-        if (!found_.block) {
-            co_await ask_somebody(question);
+        if (!found_.block && !settled) {
+            co_await ask_once_more(question, whom);
         }
     }
 
@@ -254,8 +260,17 @@ class Search {
         }
         co_await choose_among(question, whom);
         if (!found_.block) {
-            co_await ask_somebody(question);
+            co_await ask_once_more(question, whom);
         }
+    }
+
+    // Those who were asked may have it in a moment, or another of a cluster's nodes.
+    runtime::Task<> ask_once_more(BlockQuestion question, routing::Tried asked) {
+        const core::TimePoint again = now() + kPause;
+        if (asked.any() && again < deadline_) {
+            co_await runtime::sleep_until(scope_.services.worker.io, again);
+        }
+        co_await ask_somebody(std::move(question));
     }
 
     runtime::Task<> choose_among(const BlockQuestion& question, routing::Tried whom) {
@@ -267,6 +282,9 @@ class Search {
             claims.push_back(claim_of(upstream, seen));
         }
         found_.block = chain::choose_block(claims, 0);
+        if (found_.block) {
+            found_.error.reset();
+        }
     }
 
     // As a client's read goes: with failover, turns and all.
@@ -293,6 +311,7 @@ class Search {
         if (seen && question.is_about(seen->latest)) {
             found_.block = seen->latest;
         } else {
+            is_unknown_ = true;
             fail(Unavailable::unknown);
         }
     }
@@ -318,6 +337,7 @@ class Search {
     const BlockRef& wanted_;
     const core::TimePoint deadline_;
     Found found_;
+    bool is_unknown_ = false;  // as somebody said
 };
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "proxy/group_attempt.hpp"
 
-#include "jsonrpc/value.hpp"
 #include "jsonrpc/write.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/batch_reply.hpp"
@@ -142,17 +141,21 @@ class Judgement {
         return routing::classify(*chain_.profiles[group_.upstream], call, outcome);
     }
 
-    // Of the block that it is bound to, beyond doubt?
+    // Does it have to be asked alone, to see whose trouble the block is?
     bool is_doubted(std::size_t place, const Verdict& verdict, const std::optional<Answer>& said) {
-        PinnedCall* const pinned = group_.plans[place].pinned;
-        if (pinned != nullptr && verdict.cause == Cause::state_missing) {
-            pinned->block.note_pruned();
+        const CallPlan& plan = group_.plans[place];
+        if (plan.pinned == nullptr) {
+            return false;
         }
-        return pinned != nullptr && is_doubtful(verdict, said);
+        if (verdict.cause == Cause::state_missing) {
+            plan.pinned->block.note_pruned();
+        }
+        return hash_reply(plan, verdict, said) != HashReply::final;
     }
 
-    void judge_result(std::size_t place, Answer answer) {
-        if (group_.plans[place].pinned != nullptr && jsonrpc::is_null(answer.json())) {
+    void judge_result(std::size_t place, Answer&& result) {
+        std::optional<Answer> said(std::move(result));
+        if (is_doubted(place, {}, said)) {
             ++answered_;
             unanswered_.alone.push_back(place);
             return;
@@ -160,13 +163,13 @@ class Judgement {
         SecondOpinion opinion(chain_, group_.plans[place], services_.worker.clock);
         routing::Tried asked;
         asked.set(group_.upstream);
-        if (opinion.judge(group_.upstream, answer, asked, now_) ==
+        if (opinion.judge(group_.upstream, *said, asked, now_) ==
             SecondOpinion::Opinion::ask_another) {
             ++answered_;
             lose(place, Cause::answered, opinion.last_resort());
             return;
         }
-        give(place, std::move(answer));
+        give(place, std::move(*said));
     }
 
     // The first answer counts.

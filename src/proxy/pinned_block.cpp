@@ -4,6 +4,7 @@
 #include "jsonrpc/value.hpp"
 #include "proxy/attempt.hpp"
 #include "proxy/block_question.hpp"
+#include "routing/hash_trial.hpp"
 
 #include <algorithm>
 #include <string>
@@ -14,29 +15,8 @@ namespace {
 
 using routing::UpstreamIndex;
 
-// A block that nobody has: a node that heeds hashes refuses to speak of it.
-constexpr std::string_view kTrialMethod = "eth_getCode";
-constexpr std::string_view kTrialParams =
-    R"(["0x0000000000000000000000000000000000000000",{"blockHash":)"
-    R"("0x776569723a206120626c6f636b2074686174206e6f20636861696e20686173",)"
-    R"("requireCanonical":true}])";
-
-routing::HashReads::Trial trial_of(const Judged& judged) {
-    using Trial = routing::HashReads::Trial;
-    if (judged.answer && judged.answer->kind() == Answer::Kind::result) {
-        return jsonrpc::is_null(judged.answer->json()) ? Trial::refused : Trial::answered;
-    }
-    switch (judged.verdict.cause) {
-        case routing::Cause::block_unknown:
-        case routing::Cause::invalid_params:
-        case routing::Cause::unknown:
-        case routing::Cause::method_unsupported:
-        case routing::Cause::plan_lacks_method:
-            return judged.answer ? Trial::refused : Trial::unclear;
-        default:
-            return Trial::unclear;
-    }
-}
+// Who said that it lacks the block is not asked again for so long.
+constexpr core::Duration kMissBelieved = std::chrono::milliseconds(10);
 
 std::string_view advice(Unavailable reason) {
     switch (reason) {
@@ -144,6 +124,10 @@ runtime::Task<Holding> PinnedBlock::check_since(UpstreamIndex upstream, core::Ti
         if (known.held_at && *known.held_at >= since) {
             co_return Holding::holds;
         }
+        if (known.missed_at && *known.missed_at >= since &&
+            services_.worker.clock.now() < *known.missed_at + kMissBelieved) {
+            co_return Holding::lacks;
+        }
         if (known.failed_at && *known.failed_at >= since) {
             co_return Holding::no_answer;
         }
@@ -200,21 +184,20 @@ runtime::Task<> PinnedBlock::ask(UpstreamIndex upstream) {
                                    asked_at);
         co_return;
     }
-    known.lacks = true;
+    known.lacks = ++known.misses > 1;
+    known.missed_at = services_.worker.clock.now();
+    known.held_at.reset();
     (word.kind == BlockWord::Kind::block ? replaced_ : unknown_) = true;
     chain_.snapshots.forget(upstream, block_);
 }
 
 runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
                                             const routing::MethodTraits& traits) {
-    const bool needs_trust = traits.by_hash == routing::ByHash::object;
-    const std::string_view method = routing::pinned_method(traits, routing::BlockForm::hash);
-    if (!may_be_sent(chain_, upstream, method) ||
-        (needs_trust && !may_be_sent(chain_, upstream, kTrialMethod))) {
+    if (!may_be_sent(chain_, upstream, routing::pinned_method(traits, routing::BlockForm::hash))) {
         co_return false;
     }
     const auto needs_trial = [&](const routing::HashReads& learned) {
-        return needs_trust && learned.needs_trial(upstream, services_.worker.clock.now());
+        return learned.needs_trial(upstream, traits, services_.worker.clock.now());
     };
     Errand& trial = known_[upstream].trial;
     while (chain_.snapshots.hash_reads(needs_trial)) {
@@ -222,7 +205,7 @@ runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
             co_await wait_for(trial);
         } else {
             trial.running = true;
-            co_await try_hashes(upstream);
+            co_await try_hashes(upstream, traits);
             end(trial);
         }
     }
@@ -233,14 +216,16 @@ runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
 }
 
 // A question of the gateway's own: what it learns holds for all clients.
-runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream) {
-    const jsonrpc::Call call{.id = "0", .method = kTrialMethod, .params = kTrialParams};
+runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream,
+                                        const routing::MethodTraits& traits) {
+    const std::string params = routing::trial_params(traits);
+    const jsonrpc::Call call{.id = "0", .method = traits.name, .params = params};
     CallPlan plan;
     plan.call = &call;
-    plan.traits = &routing::find_method(kTrialMethod);
-    auto trial = routing::HashReads::Trial::unclear;
+    plan.traits = &traits;
+    std::optional<routing::HashReads::Trial> trial;
     const core::TimePoint turn =
-        chain_.pool.charge_probe(upstream, *plan.traits, services_.worker.clock.now());
+        chain_.pool.charge_probe(upstream, traits, services_.worker.clock.now());
     const bool paid = co_await wait_for_turn(turn);
     if (paid) {
         const core::TimePoint now = services_.worker.clock.now();
@@ -251,12 +236,22 @@ runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream) {
             .connection = upstream::Connection::pooled,
             .long_replies = LongReplies::buffer,
             .cancellation = nullptr,
-            .params = kTrialParams};
+            .params = params};
         const Judged judged = co_await send_call(services_, chain_, plan, options);
-        trial = trial_of(judged);
+        if (judged.answer) {
+            const bool result = judged.answer->kind() == Answer::Kind::result;
+            trial = routing::trial_of(traits,
+                                      result ? std::optional(judged.answer->json()) : std::nullopt,
+                                      judged.verdict.cause);
+        }
     }
     const auto note = [&](routing::HashReads& learned) {
-        learned.note_trial(upstream, trial, services_.worker.clock.now());
+        const core::TimePoint now = services_.worker.clock.now();
+        if (trial) {
+            learned.note_trial(upstream, traits, *trial, now);
+        } else {
+            learned.note_silence(upstream, now);
+        }
     };
     chain_.snapshots.hash_reads(note);
 }

@@ -79,7 +79,9 @@ class PinnedBlock {
         std::vector<runtime::Event*> waiting;
     };
     struct Known {
-        bool lacks = false;
+        bool lacks = false;  // as it said twice: another node may have answered at first
+        unsigned misses = 0;
+        std::optional<core::TimePoint> missed_at;
         std::optional<core::TimePoint> held_at;  // when the question that showed it was asked
         std::optional<core::TimePoint> failed_at;
         routing::Cause trouble = routing::Cause::answered;
@@ -91,7 +93,8 @@ class PinnedBlock {
     runtime::Task<> wait_for(Errand& errand);
     static void end(Errand& errand);
     runtime::Task<> ask(routing::UpstreamIndex upstream);
-    runtime::Task<> try_hashes(routing::UpstreamIndex upstream);
+    runtime::Task<> try_hashes(routing::UpstreamIndex upstream,
+                               const routing::MethodTraits& traits);
     runtime::Task<bool> wait_for_turn(core::TimePoint at);
 
     Services& services_;
@@ -116,6 +119,9 @@ struct PinnedCall {
     std::optional<routing::BlockForm> form = {};  // how it was served
     core::Duration time = {};                     // of the attempt that served it
     unsigned in_vain = 0;  // messages beside its attempts: by hash, where it was not served so
+    // Upstreams that lacked the block when they were asked the call: once, and again.
+    routing::Tried missed = {};
+    routing::Tried missed_again = {};
 };
 
 }  // namespace weir::proxy

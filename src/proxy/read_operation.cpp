@@ -355,7 +355,7 @@ void ReadOperation::refuse(routing::UpstreamIndex upstream) {
 void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,
                                    std::optional<Answer>&& said) {
     ending_.last_cause = cause;
-    if (is_passing(cause)) {
+    if (is_passing(cause) || may_yet_have_block(plan_, upstream, cause)) {
         passing_failure_ = true;
     } else if (cause == Cause::rate_limited) {
         limited_.set(upstream);

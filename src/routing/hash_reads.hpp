@@ -26,19 +26,30 @@ class HashReads {
                 core::TimePoint now);
     void serve(UpstreamIndex upstream, const MethodTraits& traits);
 
-    // An upstream was asked for the state of a block that nobody has.
+    // It says of a block that it has that it knows no such one. One that has never served the
+    // method by hash and says so again and again takes every hash for one.
+    void miss(UpstreamIndex upstream, const MethodTraits& traits, core::TimePoint now);
+
+    // An upstream was asked by the method for a block that nobody has.
     enum class Trial : std::uint8_t {
-        refused,   // as it should; until then nothing is asked by hash in the place of a number
-        answered,  // it does not look at the hash: what it says is of another block
-        unclear,   // it did not say; to be tried again soon
+        unknown_block,  // as it should; until then nothing is asked by hash in a number's place
+        answered,       // it does not look at the hash: what it says is of another block
+        refused,        // it does not take it, or the method
+        unclear,        // it did not say; to be tried again soon
     };
-    void note_trial(UpstreamIndex upstream, Trial trial, core::TimePoint now);
-    bool needs_trial(UpstreamIndex upstream, core::TimePoint now) const;
+    void note_trial(UpstreamIndex upstream, const MethodTraits& traits, Trial trial,
+                    core::TimePoint now);
+    // It gave no answer to a trial: no other one is made there for a moment.
+    void note_silence(UpstreamIndex upstream, core::TimePoint now);
+    bool needs_trial(UpstreamIndex upstream, const MethodTraits& traits, core::TimePoint now) const;
 
     bool takes(UpstreamIndex upstream, const MethodTraits& traits, core::TimePoint now) const;
 
   private:
     static constexpr unsigned kCertain = 2;
+    static constexpr unsigned kMisses = 8;
+
+    using Key = std::pair<UpstreamIndex, std::size_t>;  // with the method's number
 
     struct Refused {
         unsigned times = 0;
@@ -47,9 +58,12 @@ class HashReads {
     struct Tried {
         Trial trial = Trial::unclear;
         core::TimePoint until;
+        bool served = false;  // since then
+        unsigned misses = 0;
     };
-    std::map<std::pair<UpstreamIndex, std::size_t>, Refused> refused_;  // by the method's number
-    std::map<UpstreamIndex, Tried> trials_;
+    std::map<Key, Refused> refused_;
+    std::map<Key, Tried> trials_;
+    std::map<UpstreamIndex, core::TimePoint> silent_;  // until when
 };
 
 }  // namespace weir::routing

@@ -46,6 +46,21 @@ constexpr MethodTraits by_filter(MethodTraits traits) {
     return traits;
 }
 
+constexpr MethodTraits names_itself(MethodTraits traits) {
+    traits.names = Names::itself;
+    return traits;
+}
+
+constexpr MethodTraits names_block(MethodTraits traits) {
+    traits.names = Names::its_block;
+    return traits;
+}
+
+constexpr MethodTraits or_null(MethodTraits traits) {
+    traits.null_answers = true;
+    return traits;
+}
+
 constexpr MethodTraits to_block(MethodTraits traits, std::uint8_t end_position) {
     traits.end_position = end_position;
     return traits;
@@ -108,32 +123,32 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("eth_syncing", 10),
 
     // eth_: blocks, transactions, receipts.
-    by_object(fast("eth_getBlockAccessList", 40, kBlock, 0)),
+    or_null(by_object(fast("eth_getBlockAccessList", 40, kBlock, 0))),
     fast("eth_getBlockAccessListByBlockHash", 40, kHash, 0),
-    twin(fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
-         "eth_getBlockAccessListByBlockHash"),
+    or_null(twin(fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
+                 "eth_getBlockAccessListByBlockHash")),
     fast("eth_getBlockByHash", 20, kHash, 0),
-    twin(fast("eth_getBlockByNumber", 20, kBlock, 0), "eth_getBlockByHash"),
-    by_object(fast("eth_getBlockReceipts", 20, kBlock, 0)),
+    names_itself(twin(fast("eth_getBlockByNumber", 20, kBlock, 0), "eth_getBlockByHash")),
+    names_block(by_object(fast("eth_getBlockReceipts", 20, kBlock, 0))),
     fast("eth_getBlockTransactionCountByHash", 20, kHash, 0),
     twin(fast("eth_getBlockTransactionCountByNumber", 20, kBlock, 0),
          "eth_getBlockTransactionCountByHash"),
     fast("eth_getHeaderByHash", 20, kHash, 0),
-    twin(fast("eth_getHeaderByNumber", 20, kBlock, 0), "eth_getHeaderByHash"),
+    names_itself(twin(fast("eth_getHeaderByNumber", 20, kBlock, 0), "eth_getHeaderByHash")),
     fast("eth_getRawTransactionByBlockHashAndIndex", 20, kHash, 0),
-    twin(fast("eth_getRawTransactionByBlockNumberAndIndex", 20, kBlock, 0),
-         "eth_getRawTransactionByBlockHashAndIndex"),
+    or_null(twin(fast("eth_getRawTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+                 "eth_getRawTransactionByBlockHashAndIndex")),
     fast("eth_getRawTransactionByHash", 20),
     fast("eth_getTransactionByBlockHashAndIndex", 20, kHash, 0),
-    twin(fast("eth_getTransactionByBlockNumberAndIndex", 20, kBlock, 0),
-         "eth_getTransactionByBlockHashAndIndex"),
+    or_null(names_block(twin(fast("eth_getTransactionByBlockNumberAndIndex", 20, kBlock, 0),
+                             "eth_getTransactionByBlockHashAndIndex"))),
     fast("eth_getTransactionByHash", 20),
     fast("eth_getTransactionBySenderAndNonce", 20),
     fast("eth_getTransactionReceipt", 20),
-    by_object(fast("eth_getTransactionReceiptsByBlock", 20, kBlock, 0)),
+    names_block(by_object(fast("eth_getTransactionReceiptsByBlock", 20, kBlock, 0))),
     fast("eth_getUncleByBlockHashAndIndex", 20, kHash, 0),
-    twin(fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
-         "eth_getUncleByBlockHashAndIndex"),
+    or_null(twin(fast("eth_getUncleByBlockNumberAndIndex", 20, kBlock, 0),
+                 "eth_getUncleByBlockHashAndIndex")),
     fast("eth_getUncleCountByBlockHash", 20, kHash, 0),
     twin(fast("eth_getUncleCountByBlockNumber", 20, kBlock, 0), "eth_getUncleCountByBlockHash"),
     pool("eth_pendingTransactions", TimeClass::fast, 40),
@@ -144,11 +159,11 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     on_state(slow("eth_createAccessList", 20, kBlock, 1)),
     on_state(fast("eth_estimateGas", 20, kBlock, 1)),
     pool("eth_fillTransaction", TimeClass::fast, 20),
-    on_state(fast("eth_getAccount", 20, kBlock, 1)),
+    or_null(on_state(fast("eth_getAccount", 20, kBlock, 1))),
     on_state(fast("eth_getAccountInfo", 20, kBlock, 1)),
     on_state(fast("eth_getBalance", 20, kBlock, 1)),
     on_state(fast("eth_getCode", 20, kBlock, 1)),
-    by_filter(slow("eth_getLogs", 60, kLogs, 0)),
+    or_null(names_block(by_filter(slow("eth_getLogs", 60, kLogs, 0)))),
     on_state(slow("eth_getProof", 20, kBlock, 2)),
     on_state(fast("eth_getStorageAt", 20, kBlock, 2)),
     on_state(fast("eth_getStorageValues", 40, kBlock, 1)),
@@ -181,7 +196,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("debug_gcStats", 20),
     slow("debug_getAccessibleState", 40),
     slow("debug_getBadBlocks", 40),
-    by_object(slow("debug_getBlockAccessList", 40, kBlock, 0)),
+    or_null(by_object(slow("debug_getBlockAccessList", 40, kBlock, 0))),
     fast("debug_getBlockRlp", 40, kBlock, 0),
     slow("debug_getModifiedAccountsByHash", 80, kHash, 0),
     to_block(slow("debug_getModifiedAccountsByNumber", 80, kBlock, 0), 1),
@@ -200,16 +215,16 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     slow("debug_traceBlock", 170),
     slow("debug_traceBlockByHash", 170, kHash, 0),
     on_state(twin(slow("debug_traceBlockByNumber", 170, kBlock, 0), "debug_traceBlockByHash")),
-    on_state(slow("debug_traceCall", 170, kBlock, 1)),
+    or_null(on_state(slow("debug_traceCall", 170, kBlock, 1))),
     slow("debug_traceCallMany", 170),
     slow("debug_traceTransaction", 170),
 
     // trace_.
-    on_state(slow("trace_block", 90, kBlock, 0)),
+    names_block(on_state(slow("trace_block", 90, kBlock, 0))),
     on_state(slow("trace_blockOpcodeGas", 90, kBlock, 0)),
     on_state(slow("trace_call", 90, kBlock, 2)),
     on_state(slow("trace_callMany", 170, kBlock, 1)),
-    slow("trace_filter", 170, kLogs, 0),
+    or_null(names_block(slow("trace_filter", 170, kLogs, 0))),
     slow("trace_get", 20),
     slow("trace_rawTransaction", 90),
     on_state(slow("trace_replayBlockTransactions", 170, kBlock, 0)),
@@ -240,9 +255,9 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("erigon_getBlockByTimestamp", 20),
     fast("erigon_getBlockReceiptsByBlockHash", 20, kHash, 0),
     fast("erigon_getHeaderByHash", 20, kHash, 0),
-    twin(fast("erigon_getHeaderByNumber", 20, kBlock, 0), "erigon_getHeaderByHash"),
-    slow("erigon_getLatestLogs", 60, kLogs, 0),
-    slow("erigon_getLogs", 60, kLogs, 0),
+    names_itself(twin(fast("erigon_getHeaderByNumber", 20, kBlock, 0), "erigon_getHeaderByHash")),
+    or_null(names_block(slow("erigon_getLatestLogs", 60, kLogs, 0))),
+    or_null(names_block(slow("erigon_getLogs", 60, kLogs, 0))),
     slow("erigon_getLogsByHash", 60, kHash, 0),
     fast("erigon_nodeInfo", 10),
     fast("erigon_watchTheBurn", 20, kBlock, 0),

@@ -41,6 +41,13 @@ enum class ByHash : std::uint8_t {
     filter,  // the filter's `blockHash`, where its range is one block
 };
 
+// What a result says of the block that it is of.
+enum class Names : std::uint8_t {
+    nothing,
+    itself,     // it is the block: `hash`
+    its_block,  // `blockHash` and `blockNumber`, of the result or of each of its items
+};
+
 struct MethodTraits {
     std::string_view name;  // as spelled by the execution API; empty for the unknown method
     Access access = Access::write;
@@ -53,6 +60,8 @@ struct MethodTraits {
     ByHash by_hash = ByHash::no;
     std::string_view hash_method = {};  // for ByHash::method
     std::uint8_t end_position = 0;      // where a second block may stand, of a range; 0: nowhere
+    Names names = Names::nothing;
+    bool null_answers = false;  // null can be the result though the block is there
 
     bool known() const { return !name.empty(); }
 };

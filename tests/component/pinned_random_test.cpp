@@ -30,6 +30,11 @@ class World {
                                        Node::Hashes::orphans_too, Node::Hashes::refused,
                                        Node::Hashes::ignored};
             each.hashes = kWays[below(kWays.size())];
+            constexpr std::array kMethods{"eth_call", "eth_getStorageAt", "eth_getLogs",
+                                          "eth_getBlockReceipts"};
+            if (one_in(3)) {
+                each.overlooks.insert(kMethods[below(kMethods.size())]);
+            }
             each.keeps_from = one_in(4) ? kCommon + 1 : 0;
             each.dead = one_in(10);
             if (one_in(3)) {
@@ -94,7 +99,11 @@ class World {
 
     std::string read(std::size_t id) {
         const std::string name = std::to_string(id);
-        switch (below(4)) {
+        switch (below(6)) {
+            case 4:
+                return call(name, "eth_getBlockReceipts", R"(["latest"])");
+            case 5:
+                return call(name, "eth_getLogs", R"([{"fromBlock":"latest","toBlock":"latest"}])");
             case 0:
                 return contract(name);
             case 1:
@@ -119,7 +128,9 @@ void check_answers(const RecordingSink& sink, const std::string& wanted, std::si
     for (std::size_t i = 0; i < calls; ++i) {
         const std::string item(jsonrpc::element(sink.body, i));
         const std::string value = result_of_one(item);
-        if (!value.empty()) {
+        if (jsonrpc::is_array(value)) {
+            CHECK(jsonrpc::member(jsonrpc::element(value, 0), "blockHash") == '"' + hash + '"');
+        } else if (!value.empty()) {
             CHECK(value == Pinned::value_of(hash));
         } else {
             CHECK(!jsonrpc::member(item, "error").empty());
@@ -132,7 +143,7 @@ void check_answers(const RecordingSink& sink, const std::string& wanted, std::si
 TEST_CASE("a pinned request never shows two blocks, nor quietly the latest one") {
     std::size_t served = 0;
     std::size_t refused = 0;
-    for (unsigned seed = 1; seed <= 120; ++seed) {
+    for (unsigned seed = 1; seed <= 80; ++seed) {
         INFO("seed " << seed);
         World world(seed);
         const std::vector<Node> nodes = world.nodes();
@@ -161,6 +172,6 @@ TEST_CASE("a pinned request never shows two blocks, nor quietly the latest one")
             (sink.body.find("result") != sink.body.npos ? served : refused) += 1;
         }
     }
-    CHECK(served > 120);
-    CHECK(refused > 20);
+    CHECK(served > 80);
+    CHECK(refused > 15);
 }
