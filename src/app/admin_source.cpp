@@ -13,16 +13,28 @@
 #include <utility>
 
 namespace weir::app {
+namespace {
+
+// One that a call could go to at this moment; one that rests for a while is none.
+bool has_fit_upstream(const proxy::ChainContext& chain) {
+    const auto snapshot = chain.pool.snapshots().get();
+    return std::any_of(snapshot->upstreams.begin(), snapshot->upstreams.end(),
+                       [](const auto& each) { return each.state == routing::UpstreamState::fit; });
+}
+
+}  // namespace
 
 DaemonSource::DaemonSource(const core::Published<proxy::Serving>& serving,
                            const proxy::TransactionRecords& records,
-                           const proxy::Observations& observations, telemetry::Metrics& metrics,
+                           const proxy::Observations& observations,
+                           const upstream::RecentTraffic& unrouted, telemetry::Metrics& metrics,
                            const server::ServerState& state, const runtime::Clock& clock,
                            telemetry::Log& log, std::string version,
                            std::function<ReloadReport()> reload)
     : serving_(serving),
       records_(records),
       observations_(observations),
+      unrouted_(unrouted),
       metrics_(metrics),
       state_(state),
       clock_(clock),
@@ -37,7 +49,7 @@ bool DaemonSource::ready(std::optional<std::string_view> chain) {
     }
     const Chains all = chains();
     return std::any_of(all.begin(), all.end(), [&](const auto& each) {
-        return chain ? each->config.name == *chain && each->pool.is_fit_now()
+        return chain ? each->config.name == *chain && has_fit_upstream(*each)
                      : each->pool.has_been_fit();
     });
 }
@@ -71,8 +83,11 @@ std::string DaemonSource::metrics() {
 
 std::string DaemonSource::status_json() {
     const core::TimePoint now = clock_.now();
-    server::DaemonStatus status{
-        .version = version_, .uptime = now - started_, .chains = {}, .unknown_writes = {}};
+    server::DaemonStatus status{.version = version_,
+                                .uptime = now - started_,
+                                .chains = {},
+                                .unknown_writes = {},
+                                .unrouted = unrouted_.list(now)};
     const Chains all = chains();
     for (const auto& each : all) {
         const auto snapshot = each->pool.snapshots().get();
@@ -87,14 +102,29 @@ std::string DaemonSource::status_json() {
                                  .recent = each->pool.traffic().list(now)});
     }
     constexpr std::size_t kMostWrites = 20;
-    for (const proxy::TransactionRecords::View& write : records_.unknown(kMostWrites)) {
-        const auto of = std::find_if(all.begin(), all.end(), [&write](const auto& each) {
-            return each->identity.chain == write.chain;
+    const auto name_of = [&all](std::size_t chain) {
+        const auto of = std::find_if(all.begin(), all.end(), [chain](const auto& each) {
+            return each->identity.chain == chain;
         });
+        return of != all.end() ? (*of)->config.name : "";
+    };
+    for (const proxy::TransactionRecords::View& write : records_.unknown(kMostWrites)) {
         status.unknown_writes.push_back(
-            {.chain = of != all.end() ? (*of)->config.name : "",
+            {.chain = name_of(write.chain),
              .hash = write.hash,
              .at = write.events.empty() ? core::WallTime{} : write.events.back().at});
+    }
+    for (const proxy::TransactionRecords::Unnamed& write : records_.unnamed(now)) {
+        status.unknown_writes.push_back({.chain = name_of(write.chain),
+                                         .hash = {},
+                                         .at = write.at,
+                                         .method = write.method,
+                                         .upstream = write.upstream});
+    }
+    std::stable_sort(status.unknown_writes.begin(), status.unknown_writes.end(),
+                     [](const auto& a, const auto& b) { return a.at > b.at; });
+    if (status.unknown_writes.size() > kMostWrites) {
+        status.unknown_writes.resize(kMostWrites);
     }
     return server::status_json(status);
 }

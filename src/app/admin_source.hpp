@@ -28,9 +28,9 @@ class DaemonSource final : public server::AdminSource {
   public:
     DaemonSource(const core::Published<proxy::Serving>& serving,
                  const proxy::TransactionRecords& records, const proxy::Observations& observations,
-                 telemetry::Metrics& metrics, const server::ServerState& state,
-                 const runtime::Clock& clock, telemetry::Log& log, std::string version,
-                 std::function<ReloadReport()> reload);
+                 const upstream::RecentTraffic& unrouted, telemetry::Metrics& metrics,
+                 const server::ServerState& state, const runtime::Clock& clock, telemetry::Log& log,
+                 std::string version, std::function<ReloadReport()> reload);
 
     bool ready(std::optional<std::string_view> chain) override;
     std::string metrics() override;
@@ -50,6 +50,7 @@ class DaemonSource final : public server::AdminSource {
     const core::Published<proxy::Serving>& serving_;
     const proxy::TransactionRecords& records_;
     const proxy::Observations& observations_;
+    const upstream::RecentTraffic& unrouted_;
     telemetry::Metrics& metrics_;
     const server::ServerState& state_;
     const runtime::Clock& clock_;

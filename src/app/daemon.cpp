@@ -129,6 +129,7 @@ struct Daemon::Impl {
     std::unique_ptr<telemetry::Log> log;
     telemetry::Metrics metrics;
     proxy::Observations observations;
+    upstream::RecentTraffic unrouted;
     runtime::MemoryBudget budget;
     Chains chains;  // for all lanes
     proxy::FilterTable filters;
@@ -173,8 +174,8 @@ core::Result<void> Daemon::Impl::build() {
         build_lane(index);
     }
     Lane& first = *lanes.front();
-    source = std::make_unique<DaemonSource>(chains.serving(), records, observations, metrics, state,
-                                            clock, *log, std::string(version()),
+    source = std::make_unique<DaemonSource>(chains.serving(), records, observations, unrouted,
+                                            metrics, state, clock, *log, std::string(version()),
                                             [this] { return reload("/api/reload"); });
     const server::Reach reach =
         admin_endpoint.is_loopback() ? server::Reach::loopback : server::Reach::network;
@@ -189,8 +190,8 @@ void Daemon::Impl::build_lane(unsigned index) {
     auto lane = std::make_unique<Lane>(index, clock, random, budget);
     lane->transport =
         std::make_unique<upstream::HttpTransport>(lane->worker, chains.destinations());
-    lane->services = std::make_unique<proxy::Services>(
-        proxy::Services{lane->worker, *lane->transport, *log, metrics, secrets, observations});
+    lane->services = std::make_unique<proxy::Services>(proxy::Services{
+        lane->worker, *lane->transport, *log, metrics, secrets, observations, unrouted});
     lane->services->correlation_key = config.log.correlation_key.reveal();
     lane->handler =
         std::make_unique<proxy::Handler>(chains.serving(), *lane->services, filters, records);

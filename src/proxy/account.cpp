@@ -9,6 +9,8 @@ namespace {
 
 constexpr std::string_view kWell = "ok";
 
+std::size_t outcome_number(ErrorType type) { return 2 + static_cast<std::size_t>(type); }
+
 std::size_t outcome_number(const Answer& answer) {
     switch (answer.kind()) {
         case Answer::Kind::result:
@@ -17,7 +19,7 @@ std::size_t outcome_number(const Answer& answer) {
         case Answer::Kind::rpc_error:
             return 1;
         case Answer::Kind::gateway_error:
-            return 2 + static_cast<std::size_t>(answer.error().type);
+            return outcome_number(answer.error().type);
     }
     return 1;
 }
@@ -30,15 +32,12 @@ std::string_view outcome_name(std::size_t number) {
 }
 
 // Did whoever asked get what they came for, as far as that is the gateway's part?
-upstream::RecentTraffic::End end_of(const Answer& answer) {
+upstream::RecentTraffic::End end_of(ErrorType type) {
     using End = upstream::RecentTraffic::End;
-    if (answer.kind() != Answer::Kind::gateway_error) {
-        return End::served;
-    }
-    switch (answer.error().type) {
+    switch (type) {
         case ErrorType::rate_limited:
-        case ErrorType::quota_exhausted:
             return End::limited;
+        case ErrorType::quota_exhausted:  // no wait helps
         case ErrorType::no_upstream:
         case ErrorType::deadline:
         case ErrorType::bad_upstream_reply:
@@ -49,6 +48,23 @@ upstream::RecentTraffic::End end_of(const Answer& answer) {
         default:
             return End::served;
     }
+}
+
+upstream::RecentTraffic::End end_of(const Answer& answer) {
+    return answer.kind() == Answer::Kind::gateway_error ? end_of(answer.error().type)
+                                                        : upstream::RecentTraffic::End::served;
+}
+
+// A body in which no call was found, or was looked for, counts as one call.
+void count_as_one_call(const ChainContext& chain, const Route& route, ErrorType type,
+                       core::TimePoint now) {
+    constexpr std::size_t kOtherMethod = 0;
+    const std::size_t number = outcome_number(type);
+    chain.meter.call(kOtherMethod, number);
+    if (route.client != nullptr) {
+        route.client->meters[route.chain].call(number);
+    }
+    chain.pool.traffic().add_call(end_of(type), now);
 }
 
 }  // namespace
@@ -68,11 +84,17 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
     upstream::RecentTraffic& traffic = chain.pool.traffic();
     auto time_class = telemetry::ChainMeter::TimeClass::fast;
     std::string_view outcome = finished.failure.empty() ? kWell : finished.failure;
+    bool answered = false;  // by more than an error of the gateway's own
+    if (finished.refusal) {
+        outcome = traits_of(*finished.refusal).name;
+        count_as_one_call(chain, finished.request.route, *finished.refusal, finished.at);
+    }
     for (const BatchItem& item : finished.items) {
         if (item.answer == nullptr) {
             continue;
         }
         const std::size_t number = outcome_number(*item.answer);
+        answered = answered || item.answer->kind() != Answer::Kind::gateway_error;
         traffic.add_call(end_of(*item.answer), finished.at);
         chain.meter.call(routing::method_number(*item.plan->traits), number);
         item.plan->meter->call(number);
@@ -88,7 +110,9 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
         }
     }
     chain.meter.request(time_class, duration);
-    traffic.add_request(duration, finished.at);
+    if (answered) {
+        traffic.add_request(duration, finished.at);
+    }
     const bool skipped = outcome == kWell && !services.log.samples(services.worker.random.next());
     if (skipped || !services.log.enabled(config::LogLevel::info)) {
         return;
@@ -114,11 +138,18 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
          {"duration_ms", milliseconds}});
 }
 
-void account_refusal(Services& services, const GatewayError& error, std::string_view request_id,
-                     std::string_view peer) {
+void account_refusal(Services& services, const ChainContext* chain, const Refused& request) {
+    const GatewayError& error = request.error;
+    const core::TimePoint now = services.worker.clock.now();
+    if (chain != nullptr) {
+        count_as_one_call(*chain, request.route, error.type, now);
+    } else {
+        services.metrics.refused(outcome_number(error.type));
+        services.unrouted.add_call(end_of(error.type), now);
+    }
     services.log.write(config::LogLevel::info, "request",
-                       {{"request_id", request_id},
-                        {"peer", peer},
+                       {{"request_id", request.request_id},
+                        {"peer", request.peer},
                         {"status", static_cast<std::int64_t>(http_status_of(error))},
                         {"outcome", traits_of(error.type).name}});
 }

@@ -7,6 +7,7 @@
 #include "proxy/exchange.hpp"
 #include "proxy/services.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,14 +22,14 @@ struct Finished {
     const ClientRequest& request;
     const ResponseHead& head;
     std::span<const BatchItem> items;  // one for a single call
-    std::string_view failure;          // of the request as a whole, or of its delivery; or empty
+    std::string_view failure;          // of its delivery; or empty
     core::TimePoint at;
+    std::optional<ErrorType> refusal = {};  // of the request as a whole; then it has no items
 };
 
 void account(Services& services, const ChainContext& chain, const Finished& finished);
 
-// A request that never came to a chain.
-void account_refusal(Services& services, const GatewayError& error, std::string_view request_id,
-                     std::string_view peer);
+// A request that the server refused; null: nobody knows for which chain it was.
+void account_refusal(Services& services, const ChainContext* chain, const Refused& request);
 
 }  // namespace weir::proxy

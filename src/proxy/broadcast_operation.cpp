@@ -344,7 +344,8 @@ runtime::Task<Answer> broadcast(const RequestScope& scope, const CallPlan& plan,
                                    .only = std::nullopt,
                                    .course = scope.course,
                                    .client = scope.client};
-        Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
+        Answer answer = co_await write_once(scope.services, scope.chain, scope.records,
+                                            scope.snapshot, request);
         co_return answer;
     }
     TransactionRecords::Claim claim = scope.records.claim(

@@ -132,7 +132,8 @@ runtime::Task<Answer> use_filter(const RequestScope& scope, const CallPlan& plan
                                .only = holder,
                                .course = nullptr,
                                .client = scope.client};
-    Answer answer = co_await write_once(scope.services, scope.chain, scope.snapshot, request);
+    Answer answer =
+        co_await write_once(scope.services, scope.chain, scope.records, scope.snapshot, request);
     co_return answer;
 }
 
@@ -166,7 +167,7 @@ runtime::Task<Answer> run_call(const RequestScope& scope, const CallPlan& plan) 
         case Access::subscribe:
             break;
     }
-    return write_once(scope.services, scope.chain, scope.snapshot,
+    return write_once(scope.services, scope.chain, scope.records, scope.snapshot,
                       {.plan = plan,
                        .params = plan.call->params,
                        .deadline = deadline_of(scope, plan),

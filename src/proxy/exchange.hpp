@@ -37,6 +37,14 @@ struct Route {
     const Client* client = nullptr;
 };
 
+// A request that was refused before it was handled.
+struct Refused {
+    const GatewayError& error;
+    std::string_view request_id;
+    std::string_view peer;
+    const Route& route;  // as far as it is known; without `serving` not even the chain is
+};
+
 struct PinWish;
 
 struct ClientRequest {
@@ -138,13 +146,15 @@ class RequestHandler {
 
     virtual core::Result<Route, RouteError> route(const RouteRequest& request) = 0;
 
+    // The chain that a path names, whoever asks; no client. Empty where it names none.
+    virtual Route chain_of(std::string_view path) = 0;
+
     // Returns after the answer was sent (or given up). What the request's views point to must live
     // until then.
     virtual runtime::Task<> handle(const ClientRequest& request, ResponseSink& sink) = 0;
 
     // A request that the server refused by itself, for the log line and the metrics.
-    virtual void refused(const GatewayError& error, std::string_view request_id,
-                         std::string_view peer) = 0;
+    virtual void refused(const Refused& request) = 0;
 };
 
 }  // namespace weir::proxy

@@ -114,9 +114,22 @@ core::Result<Route, RouteError> Handler::route(const RouteRequest& request) {
     return Route{view_, found->chain, found->client};
 }
 
-void Handler::refused(const GatewayError& error, std::string_view request_id,
-                      std::string_view peer) {
-    account_refusal(services_, error, request_id, peer);
+Route Handler::chain_of(std::string_view path) {
+    refresh();
+    const std::optional<Routes::Target> target = view_->serving->routes.find(path);
+    return target ? Route{view_, target->chain, nullptr} : Route{};
+}
+
+// Where one chain is served every request is for it.
+void Handler::refused(const Refused& request) {
+    refresh();
+    Route route = request.route;
+    if (route.serving == nullptr && view_->chains.size() == 1) {
+        route.serving = view_;
+    }
+    const ChainContext* const chain =
+        route.serving != nullptr ? &route.serving->chains[route.chain].context : nullptr;
+    account_refusal(services_, chain, request);
 }
 
 runtime::Task<> Handler::handle(const ClientRequest& request, ResponseSink& sink) {
@@ -155,8 +168,9 @@ runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error
             {.request = request,
              .head = head,
              .items = {},
-             .failure = traits_of(error.type).name,
-             .at = sink.finished_at()});
+             .failure = {},
+             .at = sink.finished_at(),
+             .refusal = error.type});
 }
 
 runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Request calls,

@@ -28,8 +28,8 @@ class Handler final : public RequestHandler {
 
     core::Result<Route, RouteError> route(const RouteRequest& request) override;
     runtime::Task<> handle(const ClientRequest& request, ResponseSink& sink) override;
-    void refused(const GatewayError& error, std::string_view request_id,
-                 std::string_view peer) override;
+    Route chain_of(std::string_view path) override;
+    void refused(const Refused& request) override;
 
   private:
     runtime::Task<> refuse(const ClientRequest& request, GatewayError error, ServedChain& chain,

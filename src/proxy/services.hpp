@@ -6,6 +6,7 @@
 #include "telemetry/log.hpp"
 #include "telemetry/metrics.hpp"
 #include "telemetry/redact.hpp"
+#include "upstream/recent_traffic.hpp"
 #include "upstream/transport.hpp"
 
 #include <cstdint>
@@ -21,6 +22,8 @@ struct Services {
     telemetry::Metrics& metrics;
     const telemetry::PieceRedactor& secrets;
     Observations& observations;
+    upstream::RecentTraffic&
+        unrouted;  // of requests of which nobody knows for which chain they were
     std::uint64_t next_id = 1;
     std::string correlation_key = {};  // of the log; empty: reads are not told apart
 };

@@ -169,6 +169,23 @@ std::vector<TransactionRecords::View> TransactionRecords::unknown(std::size_t mo
     return found;
 }
 
+void TransactionRecords::note(Unnamed write) {
+    write.method.resize(std::min(write.method.size(), kMostName));
+    const std::lock_guard lock(mutex_);
+    unnamed_.push_front(std::move(write));
+    if (unnamed_.size() > kMostUnnamed) {
+        unnamed_.pop_back();
+    }
+}
+
+std::vector<TransactionRecords::Unnamed> TransactionRecords::unnamed(core::TimePoint now) const {
+    const std::lock_guard lock(mutex_);
+    std::vector<Unnamed> found;
+    std::copy_if(unnamed_.begin(), unnamed_.end(), std::back_inserter(found),
+                 [now](const Unnamed& write) { return now < write.until; });
+    return found;
+}
+
 std::size_t TransactionRecords::size() const {
     const std::lock_guard lock(mutex_);
     return order_.size();

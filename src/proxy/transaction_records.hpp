@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <list>
 #include <memory>
@@ -98,6 +99,20 @@ class TransactionRecords {
     // Those of which nobody knows what became of them, the newest first.
     std::vector<View> unknown(std::size_t most) const;
 
+    // A write of unknown outcome that nobody can look up: it has no hash.
+    struct Unnamed {
+        std::size_t chain = 0;
+        std::string method;    // shortened to kMostName
+        std::string upstream;  // its name
+        core::WallTime at;
+        core::TimePoint until;  // when it is forgotten
+    };
+    static constexpr std::size_t kMostUnnamed = 64;
+    static constexpr std::size_t kMostName = 64;
+    void note(Unnamed write);
+    // The newest first.
+    std::vector<Unnamed> unnamed(core::TimePoint now) const;
+
     std::size_t size() const;
 
   private:
@@ -110,6 +125,7 @@ class TransactionRecords {
     Order order_;
     std::unordered_multimap<std::string, Order::iterator> by_hash_;
     std::size_t bytes_ = 0;
+    std::deque<Unnamed> unnamed_;  // the newest first
 };
 
 }  // namespace weir::proxy

@@ -59,6 +59,17 @@ GatewayError outcome_unknown(const CallPlan& plan, const config::Chain& chain) {
     return error;
 }
 
+void note_unknown(Services& services, ChainContext& chain, TransactionRecords& records,
+                  const CallPlan& plan, routing::UpstreamIndex upstream) {
+    const runtime::Clock& clock = services.worker.clock;
+    chain.meter.write(to_string(WriteOutcome::unknown));
+    records.note({.chain = chain.identity.chain,
+                  .method = std::string(plan.call->method),
+                  .upstream = chain.config.upstreams[upstream].name,
+                  .at = clock.wall_now(),
+                  .until = clock.now() + chain.config.writes.record_ttl});
+}
+
 std::optional<routing::UpstreamIndex> bound_to(const WriteRequest& request) {
     return request.course != nullptr && request.course->upstream ? request.course->upstream
                                                                  : request.only;
@@ -201,6 +212,7 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
 }
 
 runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
+                                 TransactionRecords& records,
                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                  WriteRequest request) {
     SentOnce sent = co_await send_once(services, chain, std::move(snapshot), request);
@@ -208,6 +220,9 @@ runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
         sent.upstream ? std::move(sent.judged.answer) : std::move(sent.answer);
     if (!answer) {
         answer = Answer::failed(outcome_unknown(request.plan, chain.config));
+        if (answer->error().type == ErrorType::broadcast_unknown) {
+            note_unknown(services, chain, records, request.plan, *sent.upstream);
+        }
     }
     answer->attempts = sent.attempts;
     co_return std::move(*answer);

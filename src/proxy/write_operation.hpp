@@ -9,6 +9,7 @@
 #include "proxy/exchange.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
+#include "proxy/transaction_records.hpp"
 
 #include <memory>
 #include <optional>
@@ -55,8 +56,9 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
                                   std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                   WriteRequest request);
 
-// A write whose outcome nobody can look up.
+// A write whose outcome nobody can look up. Where it is unknown, `records` has it.
 runtime::Task<Answer> write_once(Services& services, ChainContext& chain,
+                                 TransactionRecords& records,
                                  std::shared_ptr<const routing::RoutingSnapshot> snapshot,
                                  WriteRequest request);
 

@@ -113,10 +113,8 @@ void HealthStats::forgive() { bad_ = std::max(0.0, bad_ - 1); }
 
 std::optional<double> HealthStats::success_rate() const {
     const double all = good_ + bad_;
-    if (!any_ || all < kForgotten) {
-        return any_ ? std::optional(success_estimate()) : std::nullopt;
-    }
-    return good_ / all;
+    // Limits say nothing of it, nor does what is long past.
+    return all < kForgotten ? std::nullopt : std::optional(good_ / all);
 }
 
 double HealthStats::success_estimate() const { return success_share(good_, bad_); }

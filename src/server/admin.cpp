@@ -287,7 +287,4 @@ Decision AdminSite::show(const RequestHead& head) {
     return Refusal{ErrorType::not_found, 404, "there is no such page", kHeaders};
 }
 
-// The admin listener's own errors concern nobody but who made them.
-void AdminSite::refused(const proxy::GatewayError&, std::string_view, std::string_view) {}
-
 }  // namespace weir::server

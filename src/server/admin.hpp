@@ -49,8 +49,9 @@ class AdminSite final : public Site {
     AdminSite(core::Secret token, Reach reach, AdminSource& source);
 
     Decision decide(const RequestHead& head, const OriginVerdict& origin) override;
-    void refused(const proxy::GatewayError& error, std::string_view request_id,
-                 std::string_view peer) override;
+    // The admin listener's own errors concern nobody but who made them.
+    proxy::Route route_of(std::string_view) override { return {}; }
+    void refused(const proxy::Refused&) override {}
 
     // On the admin worker's thread.
     void set_token(core::Secret token) { token_ = std::move(token); }

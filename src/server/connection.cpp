@@ -79,7 +79,8 @@ class Connection::Impl final : private Wire::Watcher {
     std::uint64_t content_length_ = 0;
     std::size_t body_size_ = 0;
     bool expects_continue_ = false;
-    Refusal refusal_;  // of its body
+    Refusal refusal_;     // of its body
+    proxy::Route route_;  // of one that is refused: as far as it is known
 };
 
 runtime::Task<> Connection::Impl::serve() {
@@ -189,6 +190,9 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::answer_request(const Hea
         return refuse_and_close(*malformed);
     }
     Decision decision = judge(head);
+    if (std::holds_alternative<Refusal>(decision)) {
+        route_ = context_.site.route_of(head.path);
+    }
     wire_.buffer().consume(scanner.end());  // ends the head's views
     if (auto* const accepted = std::get_if<Forward>(&decision)) {
         return forward(std::move(*accepted));
@@ -222,6 +226,7 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
             co_return Next::cut;
         }
         if (body == BodyRead::refused) {
+            route_ = std::move(forward.route);
             const Next next = co_await refuse_and_close(refusal_);
             co_return next;
         }
@@ -241,6 +246,7 @@ runtime::Task<Connection::Impl::Next> Connection::Impl::forward(Forward forward)
         co_await forward.handler->handle(request, answer_);
         wire_.unwatch();
     } else {
+        route_ = std::move(forward.route);
         const bool sent = co_await refuse(kOverloaded);
         static_cast<void>(sent);
     }
@@ -380,7 +386,9 @@ runtime::Task<bool> Connection::Impl::refuse(Refusal refusal) {
                                     .message = std::string(refusal.message),
                                     .extra_data = {},
                                     .http_status = refusal.status};
-    context_.site.refused(error, answer_.request_id(), origin_);
+    const proxy::Route route = std::exchange(route_, {});
+    context_.site.refused(
+        {.error = error, .request_id = answer_.request_id(), .peer = origin_, .route = route});
     Reply reply{.status = refusal.status,
                 .content_type = "application/json",
                 .headers = std::string(refusal.headers),

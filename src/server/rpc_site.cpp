@@ -94,9 +94,4 @@ Decision RpcSite::decide(const RequestHead& head, const OriginVerdict& origin) {
     return Forward{&handler_, std::move(*route), *pin};
 }
 
-void RpcSite::refused(const proxy::GatewayError& error, std::string_view request_id,
-                      std::string_view peer) {
-    handler_.refused(error, request_id, peer);
-}
-
 }  // namespace weir::server

@@ -13,8 +13,8 @@ class RpcSite final : public Site {
         : settings_(state.settings), handler_(handler) {}
 
     Decision decide(const RequestHead& head, const OriginVerdict& origin) override;
-    void refused(const proxy::GatewayError& error, std::string_view request_id,
-                 std::string_view peer) override;
+    proxy::Route route_of(std::string_view path) override { return handler_.chain_of(path); }
+    void refused(const proxy::Refused& request) override { handler_.refused(request); }
 
   private:
     core::Published<Settings>::Reader settings_;

@@ -3,6 +3,7 @@
 #include "runtime/event.hpp"
 #include "runtime/task_group.hpp"
 #include "server/connection.hpp"
+#include "server/own_refusals.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/basic_socket_acceptor.hpp>
@@ -18,6 +19,7 @@
 #include <netinet/in.h>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <sys/socket.h>
 
 namespace weir::server {
@@ -160,7 +162,8 @@ class Server::Impl {
         }
         const bool admitted = context_.state.connections.claim();
         if (!admitted && turned_away_ >= kMaxTurnedAway) {
-            return 0;  // closed without a word
+            close_without_a_word(accepted.peer);
+            return 0;
         }
         empty_.reset();
         const auto place =
@@ -169,6 +172,15 @@ class Server::Impl {
         turned_away_ += admitted ? 0 : 1;
         sessions_.spawn(admitted ? run_admitted(place) : run_turned_away(place));
         return 0;
+    }
+
+    void close_without_a_word(std::string_view peer) {
+        const proxy::GatewayError error{.type = kOverloaded.type,
+                                        .message = std::string(kOverloaded.message),
+                                        .extra_data = {},
+                                        .http_status = kOverloaded.status};
+        const proxy::Route nowhere;
+        context_.site.refused({.error = error, .request_id = {}, .peer = peer, .route = nowhere});
     }
 
     using Place = std::list<Connection>::iterator;

@@ -39,9 +39,11 @@ class Site {
     // For a request whose framing, Host and Origin are good. The head's views end with the call.
     virtual Decision decide(const RequestHead& head, const OriginVerdict& origin) = 0;
 
+    // Whom a request for this path concerns, as far as that can be told without more of it.
+    virtual proxy::Route route_of(std::string_view path) = 0;
+
     // An error that the server answered by itself, for the log and the metrics.
-    virtual void refused(const proxy::GatewayError& error, std::string_view request_id,
-                         std::string_view peer) = 0;
+    virtual void refused(const proxy::Refused& request) = 0;
 };
 
 }  // namespace weir::server

@@ -135,7 +135,8 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
 }
 
 // The last minutes, oldest step first; the last step is under way.
-void write_recent(JsonWriter& out, const std::vector<upstream::RecentTraffic::Step>& steps) {
+void write_recent(JsonWriter& out, std::string_view name,
+                  const std::vector<upstream::RecentTraffic::Step>& steps) {
     using Step = upstream::RecentTraffic::Step;
     const auto list = [&](std::string_view key, auto value) {
         out.key(key);
@@ -145,7 +146,7 @@ void write_recent(JsonWriter& out, const std::vector<upstream::RecentTraffic::St
         }
         out.close(']');
     };
-    out.key("recent");
+    out.key(name);
     out.open('{');
     out.key("step_seconds");
     out.value(in_seconds(upstream::RecentTraffic::kStep));
@@ -176,7 +177,7 @@ void write_chain(JsonWriter& out, const ChainStatus& chain) {
     out.close(']');
     out.key("block_time_seconds");
     out.value(in_seconds(chain.block_time));
-    write_recent(out, chain.recent);
+    write_recent(out, "recent", chain.recent);
     out.close('}');
 }
 
@@ -203,6 +204,9 @@ std::string status_json(const DaemonStatus& status) {
         write_chain(out, chain);
     }
     out.close(']');
+    if (!status.unrouted.empty()) {
+        write_recent(out, "unrouted", status.unrouted);
+    }
     out.key("unknown_writes");
     out.open('[');
     for (const UnknownWrite& write : status.unknown_writes) {
@@ -210,7 +214,15 @@ std::string status_json(const DaemonStatus& status) {
         out.key("chain");
         out.value(write.chain);
         out.key("hash");
-        out.value(write.hash);
+        if (write.hash.empty()) {
+            out.null();
+            out.key("method");
+            out.value(write.method);
+            out.key("upstream");
+            out.value(write.upstream);
+        } else {
+            out.value(write.hash);
+        }
         out.key("at");
         out.value(timestamp(write.at));
         out.close('}');

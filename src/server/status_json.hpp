@@ -27,8 +27,10 @@ struct ChainStatus {
 
 struct UnknownWrite {
     std::string chain;
-    std::string hash;
+    std::string hash;   // empty: it has none, only what it was and who got it is known
     core::WallTime at;  // of the latest event
+    std::string method = {};
+    std::string upstream = {};
 };
 
 struct DaemonStatus {
@@ -36,6 +38,8 @@ struct DaemonStatus {
     core::Duration uptime{};
     std::vector<ChainStatus> chains;
     std::vector<UnknownWrite> unknown_writes = {};
+    // Requests that were refused before it was known for which chain they were.
+    std::vector<upstream::RecentTraffic::Step> unrouted = {};
 };
 
 // The share of the daily allowance that is spent, 0 to 1; nothing where there is none.

@@ -73,6 +73,10 @@ struct UpstreamCounters {
     Counters attempts;  // by cause
     Histogram duration;
     Counter units = 0;
+    // What its pool last said that the gateway's own questions cost, and what they cost in all: a
+    // reload may bring a pool that begins anew. Guarded as the chains.
+    std::uint64_t probe_units_said = 0;
+    std::uint64_t probe_units = 0;
 };
 
 struct ChainCounters {

@@ -91,6 +91,7 @@ struct Metrics::Impl {
         if (layout.methods.empty()) {
             layout.methods.emplace_back("other");
         }
+        refused = Counters(layout.outcomes.size());
     }
 
     // Calls `add_series(chain label, counters)` for each chain.
@@ -116,7 +117,7 @@ struct Metrics::Impl {
     void add_clients(Page& page) const;
     void add_requests(Page& page) const;
     void add_upstreams(Page& page) const;
-    void add_units(Page& page, const Gauges& gauges) const;
+    void add_units(Page& page, const Gauges& gauges);
     void add_gauges(Page& page, const Gauges& gauges) const;
 
     MetricsLayout layout;
@@ -124,6 +125,7 @@ struct Metrics::Impl {
     std::map<std::string, ChainCounters> chains;
     std::map<std::pair<std::string, std::string>, ClientMeter::Counters> clients;  // with the chain
     Counter unknown_shapes = 0;
+    Counters refused;  // by outcome, of no chain
 };
 
 void Metrics::Impl::add_calls(Page& page) const {
@@ -141,6 +143,11 @@ void Metrics::Impl::add_calls(Page& page) const {
             }
         }
     });
+    for (std::size_t i = 0; i < outcomes; ++i) {
+        page.counter(
+            {{"chain", ""}, {"method", layout.methods[0]}, {"outcome", layout.outcomes[i]}},
+            value_of(refused[i]));
+    }
 }
 
 void Metrics::Impl::add_clients(Page& page) const {
@@ -199,7 +206,7 @@ void Metrics::Impl::add_upstreams(Page& page) const {
         });
     };
     page.family(MetricType::Counter, "weir_upstream_attempts_total",
-                "Messages sent to an upstream, by what came of them.");
+                "Messages sent to an upstream for clients' calls, by what came of them.");
     each_upstream([&](const Labels& labels, const UpstreamCounters& upstream) {
         for (std::size_t cause = 0; cause < upstream.attempts.size(); ++cause) {
             Labels with_cause = labels;
@@ -215,21 +222,25 @@ void Metrics::Impl::add_upstreams(Page& page) const {
 }
 
 // What clients' calls cost is counted here, what the gateway's own questions cost by the pools.
-void Metrics::Impl::add_units(Page& page, const Gauges& gauges) const {
-    std::map<std::pair<std::string_view, std::string_view>, std::uint64_t> probes;
+void Metrics::Impl::add_units(Page& page, const Gauges& gauges) {
     for (const Gauges::Chain& chain : gauges.chains) {
+        const auto of_chain = chains.find(chain.name);
         for (const UpstreamGauges& upstream : chain.upstreams) {
-            probes[{chain.name, upstream.name}] = upstream.probe_units;
+            if (of_chain == chains.end() || !of_chain->second.upstreams.contains(upstream.name)) {
+                continue;
+            }
+            UpstreamCounters& known = of_chain->second.upstreams.at(upstream.name);
+            const bool anew = upstream.probe_units < known.probe_units_said;
+            known.probe_units += upstream.probe_units - (anew ? 0 : known.probe_units_said);
+            known.probe_units_said = upstream.probe_units;
         }
     }
     page.family(MetricType::Counter, "weir_upstream_units_total",
                 "Provider units spent at an upstream, the gateway's own questions included.");
     each_chain([&](const ClientMetric::Label& chain_label, const ChainCounters& of_chain) {
         for (const auto& [name, counters] : of_chain.upstreams) {
-            const auto own = probes.find({chain_label.value, name});
             page.counter({chain_label, {"upstream", name}},
-                         value_of(counters.units) +
-                             static_cast<double>(own != probes.end() ? own->second : 0));
+                         value_of(counters.units) + static_cast<double>(counters.probe_units));
         }
     });
 }
@@ -319,6 +330,12 @@ ClientMeter Metrics::bind_client(const std::string& client, const std::string& c
 }
 
 void Metrics::unknown_shape() { add(impl_->unknown_shapes); }
+
+void Metrics::refused(std::size_t outcome) {
+    if (outcome < impl_->refused.size()) {
+        add(impl_->refused[outcome]);
+    }
+}
 
 std::vector<ClientUsage> Metrics::usage() const {
     const std::lock_guard lock(impl_->mutex);

@@ -113,6 +113,9 @@ class Metrics {
 
     void unknown_shape();
 
+    // A call that was refused before it was known for which chain it was: its label is empty.
+    void refused(std::size_t outcome);
+
     std::vector<ClientUsage> usage() const;
     const std::vector<std::string>& outcomes() const;
 

@@ -158,7 +158,8 @@ struct Fixture {
     std::shared_ptr<const routing::ProviderBook> providers =
         std::make_shared<routing::ProviderBook>(config::built_in_providers());
     proxy::Observations observations;
-    proxy::Services services{worker, transport, log, metrics, secrets, observations};
+    upstream::RecentTraffic unrouted;
+    proxy::Services services{worker, transport, log, metrics, secrets, observations, unrouted};
     std::vector<std::shared_ptr<upstream::Pool>> retired;
     std::vector<std::shared_ptr<upstream::Pool>> pools;
     proxy::ClientStates clients;

@@ -278,6 +278,35 @@ TEST_CASE("a rate limit becomes one shape, and nothing is sent during the cool-d
     CHECK(f.transport.sent.size() == 1);
 }
 
+TEST_CASE("what was told of a limit is limited, of a spent plan failed, and neither is a latency") {
+    config::Config config = make_config(1);
+    config.chains[0].rate_limits.max_wait = 0s;
+    const auto met = [&config](const Reaction& reaction) {
+        Fixture f(config);
+        f.transport.on(0, reaction);
+        CHECK(f.ask(call("1", "eth_gasPrice")).head.status == reaction.status);
+        upstream::RecentTraffic::Step all;
+        for (const auto& step : f.pools[0]->traffic().list(f.clock.now())) {
+            all.calls += step.calls;
+            all.limited += step.limited;
+            all.failed += step.failed;
+            all.p95 = step.p95 ? step.p95 : all.p95;
+        }
+        return all;
+    };
+    Reaction refused;
+    refused.status = 429;
+    refused.body = "slow down";
+    const auto limited = met(refused);
+    CHECK((limited.calls == 1 && limited.limited == 1 && limited.failed == 0));
+    CHECK_FALSE(limited.p95.has_value());
+    refused.status = 402;
+    const auto spent = met(refused);
+    CHECK((spent.calls == 1 && spent.limited == 0 && spent.failed == 1));
+    CHECK_FALSE(spent.p95.has_value());
+    CHECK(met(result("\"0x1\"")).p95.has_value());
+}
+
 TEST_CASE("a filter stays with the upstream that made it") {
     Fixture f(2);
     f.transport.on(0, [](const Sent& message) {

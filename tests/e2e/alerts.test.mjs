@@ -113,7 +113,7 @@ async function startNodes(t) {
   const world = {limited: false, dropsWrites: false, garbage: false};
   const nodes = [];
   for (let i = 0; i < 3; ++i) {
-    const node = {chainId: 1, stuckAt: null, fork: false, locked: false};
+    const node = {chainId: 1, stuckAt: null, fork: false, locked: false, limited: false};
     const height = () => node.stuckAt ?? 1000 + Math.floor((Date.now() - start) / 500);
     const block = (number) => ({
       number: '0x' + number.toString(16),
@@ -135,7 +135,9 @@ async function startNodes(t) {
         : {result: '0x1'},
     };
     const provider = await startProvider(t, ({method, params}) =>
-      node.locked ? {http: 401, body: 'invalid api key'} : (answers[method] ?? (() => ({result: '0x1'})))(params));
+      node.locked ? {http: 401, body: 'invalid api key'}
+      : node.limited ? {http: 429, headers: {'retry-after': '5'}, body: 'slow down'}
+      : (answers[method] ?? (() => ({result: '0x1'})))(params));
     nodes.push(Object.assign(node, {url: provider.url}));
   }
   return {world, nodes};
@@ -218,6 +220,7 @@ test('every fault raises its alert, and its end ends it', {timeout: 240_000, ...
 
   await fault('WeirWrongChain', {chain, upstream: 'b'}, () => (nodes[1].chainId = 137), () => (nodes[1].chainId = 1));
   await fault('WeirUpstreamLagging', {chain, upstream: 'b'}, () => nodes[1].stick(), () => (nodes[1].stuckAt = null));
+  await fault('WeirUpstreamLimited', {chain, upstream: 'b'}, () => (nodes[1].limited = true), () => (nodes[1].limited = false));
   await fault('WeirHashDisagreement', {chain}, () => (nodes[1].fork = true), () => (nodes[1].fork = false));
   await fault('WeirAllUpstreamsLimited', {chain}, () => (world.limited = true), () => (world.limited = false));
   await fault('WeirErrorShare', {chain}, () => (world.garbage = true), () => (world.garbage = false));

@@ -2,6 +2,7 @@
 // its bounds, and others are served as before.
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
+#include "support/daemon_figures.hpp"
 #include "support/http_client.hpp"
 #include "support/process_usage.hpp"
 #include "support/rpc.hpp"
@@ -121,6 +122,14 @@ void check_overloaded(const HttpResponse& response) {
     CHECK(!response.field("Retry-After").empty());
 }
 
+// Of the one chain, in the metrics and in what the status page shows.
+void check_counted_as_overloaded(const House& house, unsigned times) {
+    const std::string series =
+        R"(weir_requests_total{chain="ethereum",method="other",outcome="overloaded"})";
+    CHECK(metric(*house.daemon, series) == times);
+    CHECK(recent(*house.daemon, "failed") == times);
+}
+
 }  // namespace
 
 TEST_CASE("more connections than the program allows", "[daemon]") {
@@ -136,6 +145,7 @@ TEST_CASE("more connections than the program allows", "[daemon]") {
         CHECK(late->is_closed());
     }
     CHECK(house.daemon->admin("/readyz").status == 200);  // a listener of its own
+    check_counted_as_overloaded(house, 20);
     for (const auto& client : clients) {
         CHECK(client->post("/", rpc("eth_gasPrice")).status == 200);
     }
@@ -154,6 +164,7 @@ TEST_CASE("more requests than the program allows", "[daemon]") {
     REQUIRE(wait_until([&] { return house.provider.counts().calls_of("eth_slow") == 4; }));
     const auto late = house.client();
     check_overloaded(late->post("/", rpc("eth_gasPrice")));
+    check_counted_as_overloaded(house, 1);
     for (const auto& client : clients) {
         CHECK(client->read_response().status == 200);
     }

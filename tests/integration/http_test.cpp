@@ -1,10 +1,13 @@
 // The HTTP around the calls.
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
+#include "support/daemon_figures.hpp"
 #include "support/rpc.hpp"
 #include "support/simulators.hpp"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 using namespace weir;
 using namespace weir::test;
@@ -76,6 +79,46 @@ TEST_CASE("requests that are not for the gateway", "[daemon]") {
             CHECK(response.field("Allow").find("POST") != std::string::npos);
         }
     }
+}
+
+TEST_CASE("every request that is refused is counted once, as what it was told", "[daemon]") {
+    const House house;
+    const std::string json = "Content-Type: application/json\r\n";
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {house.request("POST /", json, "{"), "parse_error"},
+        {house.request("POST /", json, "[]"), "invalid_request"},
+        {house.request("POST /nowhere", json, rpc("eth_gasPrice")), "not_found"},
+        {house.request("GET /", "", ""), "http_method"},
+        {house.request("POST /", "Content-Type: text/plain\r\n", "{}"), "media_type"},
+        {house.request("POST /", json, std::string(2000, ' ')), "body_too_large"},
+        {house.request("POST /", json + "Origin: https://evil.example\r\n", "{}"),
+         "forbidden_origin"},
+        {"POST / HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", "forbidden_host"},
+        {"nonsense\r\n\r\n", "http_error"},
+    };
+    for (const auto& [request, outcome] : cases) {
+        CAPTURE(request);
+        const std::string series =
+            R"(weir_requests_total{chain="ethereum",method="other",outcome=")" + outcome + "\"}";
+        CHECK(metric(*house.daemon, series) == 0);
+        RawClient client(house.daemon->rpc_address());
+        client.send(request);
+        CHECK(client.read_response().status != 200);
+        CHECK(wait_until([&] { return metric(*house.daemon, series) == 1; }));
+    }
+    CHECK(recent(*house.daemon, "calls") == static_cast<double>(cases.size()));
+    CHECK(recent(*house.daemon, "failed") == 0);  // they are what clients made of them
+}
+
+TEST_CASE("a chain whose upstreams all rest is not fit, and was", "[daemon]") {
+    const House house;
+    CHECK(house.daemon->admin("/readyz?chain=ethereum").status == 200);
+    house.provider.change([](simulator::Script& s) {
+        s.throttle = {.calls_per_second = 0.01, .burst = 1, .wait = core::seconds(30)};
+    });
+    REQUIRE(house.daemon->wait_for_state("a", "cooling_down"));
+    CHECK(house.daemon->admin("/readyz?chain=ethereum").status == 503);
+    CHECK(house.daemon->admin("/readyz").status == 200);
 }
 
 TEST_CASE("a connection is kept, and pipelined requests are answered in order", "[daemon]") {

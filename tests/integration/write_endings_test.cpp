@@ -4,6 +4,7 @@
 #include "core/hex.hpp"
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
+#include "support/daemon_figures.hpp"
 #include "support/faulty_node.hpp"
 #include "support/fickle_node.hpp"
 #include "support/rpc.hpp"
@@ -247,5 +248,38 @@ TEST_CASE("a connection is closed in the millisecond in which a broadcast arrive
         const bool taken = held.contains(transaction.hash);
         CHECK(code_of(response.body) == (taken ? "" : "-32050"));
         CHECK(arrivals[transaction.raw] <= 1);
+    }
+}
+
+TEST_CASE("a write without a hash whose outcome nobody knows is counted and shown", "[daemon]") {
+    FaultyNode node([](const Asked& asked) {
+        const std::string method = method_of(asked);
+        if (method == "eth_sendTransaction" || method == "eth_sendRawTransaction") {
+            return;  // taken in; the connection ends
+        }
+        asked.connection.send(good_reply(result_reply(asked.id, "null")));
+    });
+    DaemonConfig config = DaemonConfig::with({node.url()});
+    config.chain = {"timeouts: {request: 1s}"};
+    const Daemon daemon(config);
+    const std::string counted = R"(weir_writes_total{chain="ethereum",outcome="unknown"})";
+    double times = 0;
+    for (const std::string& asked : {rpc("eth_sendTransaction", R"([{"to":"0x1"}])"),
+                                     rpc("eth_sendRawTransaction", R"(["0x00"])")}) {
+        CHECK(code_of(daemon.post(asked).body) == "-32050");
+        CHECK(metric(daemon, counted) == ++times);
+    }
+    const std::string status = daemon.admin("/api/status").body;
+    const auto writes = jsonrpc::member(status, "unknown_writes");
+    REQUIRE(jsonrpc::element_count(writes) == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+        const auto write = jsonrpc::element(writes, i);
+        CAPTURE(write);
+        CHECK(jsonrpc::member(write, "hash") == "null");
+        CHECK(jsonrpc::member(write, "upstream") == R"("a")");
+        CHECK(jsonrpc::member(write, "chain") == R"("ethereum")");
+        CHECK(jsonrpc::member(write, "at").size() > 20);
+        CHECK(jsonrpc::member(write, "method") ==
+              (i == 1 ? R"("eth_sendTransaction")" : R"("eth_sendRawTransaction")"));
     }
 }

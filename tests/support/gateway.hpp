@@ -142,7 +142,8 @@ class Gateway {
             : worker(index, gateway.clock, gateway.random_, gateway.budget_),
               transport(worker),
               services{worker,           transport,        gateway.log_,
-                       gateway.metrics_, gateway.secrets_, gateway.observations_},
+                       gateway.metrics_, gateway.secrets_, gateway.observations_,
+                       gateway.unrouted_},
               handler(gateway.serving_, services, gateway.filters_, gateway.records_) {}
         runtime::Worker worker;
         boost::asio::executor_work_guard<runtime::Executor> work{worker.io.get_executor()};
@@ -186,6 +187,7 @@ class Gateway {
     const std::shared_ptr<const routing::ProviderBook> providers_ =
         std::make_shared<routing::ProviderBook>(config::built_in_providers());
     proxy::Observations observations_;
+    upstream::RecentTraffic unrouted_;
     std::shared_ptr<upstream::Pool> pool_;
     proxy::ClientStates clients_;
     core::Published<proxy::Serving> serving_{nullptr};

@@ -92,7 +92,7 @@ runtime::Task<> EchoHandler::handle(const proxy::ClientRequest& request,
     --running_;
 }
 
-void EchoHandler::refused(const proxy::GatewayError&, std::string_view, std::string_view) {
+void EchoHandler::refused(const proxy::Refused&) {
     const std::lock_guard lock(mutex_);
     ++refusals_;
 }

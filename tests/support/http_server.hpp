@@ -29,8 +29,8 @@ class EchoHandler final : public proxy::RequestHandler {
     core::Result<proxy::Route, proxy::RouteError> route(
         const proxy::RouteRequest& request) override;
     runtime::Task<> handle(const proxy::ClientRequest& request, proxy::ResponseSink& sink) override;
-    void refused(const proxy::GatewayError& error, std::string_view request_id,
-                 std::string_view peer) override;
+    proxy::Route chain_of(std::string_view) override { return {}; }
+    void refused(const proxy::Refused& request) override;
 
     // On the worker's thread.
     void release() { released_.set(); }

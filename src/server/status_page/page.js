@@ -356,7 +356,8 @@ function list(id, title, items) {
 function showWrites(writes) {
   const newest = writes.length > 0 ? `; the latest ${ago(writes[0].at)}` : '';
   list('writes', `Transactions of unknown outcome: ${grouped(writes.length)}${newest}`, writes.map((write) =>
-    element('li', '', `${ago(write.at)}, ${write.chain}: `, element('span', 'code', write.hash))));
+    element('li', '', `${ago(write.at)}, ${write.chain}: `, write.hash
+      ? element('span', 'code', write.hash) : `${write.method}, sent to ${write.upstream}, which has no hash`)));
 }
 
 function showDisagreements(all) {
@@ -364,7 +365,8 @@ function showDisagreements(all) {
   const latest = newest.length > 0 ? `; the latest ${ago(newest[0].at)}` : '';
   list('disagreements', `Disagreements between upstreams: ${grouped(all.length)}${latest}`, newest.slice(0, 50).map((each) =>
     element('li', '', `${ago(each.at)}, ${each.chain}: `, element('b', '', spaced(each.kind)),
-      ` by ${each.upstream}${each.other_upstream ? ` against ${each.other_upstream}` : ''}, block ${grouped(each.number)} `,
+      ` by ${each.upstream}${each.other_upstream ? ` against ${each.other_upstream}` : ''}`,
+      each.number === null ? ' ' : `, block ${grouped(each.number)} `,
       element('span', 'code', [shortHash(each.hash), shortHash(each.other_hash)].filter(Boolean).join(' / ')),
       each.detail ? ` ${each.detail}` : '')));
 }

@@ -44,6 +44,8 @@ TEST_CASE("success counts the upstream's faults and fades with time") {
     HealthStats stats;
     CHECK_FALSE(stats.success_rate().has_value());
     CHECK(stats.success_estimate() == Approx(1.0));
+    stats.record(AttemptResult::throttled, TimeClass::fast, 1ms, kStart);
+    CHECK_FALSE(stats.success_rate().has_value());  // limits only
     for (int i = 0; i < 10; ++i) {
         stats.record(i < 2 ? AttemptResult::failure : AttemptResult::success, TimeClass::fast, 50ms,
                      kStart);

@@ -168,6 +168,38 @@ TEST_CASE("every family is there before anything was counted") {
               R"(weir_requests_total{chain="base",method="eth_call",outcome="answered"})") == 0);
 }
 
+TEST_CASE("the units of the gateway's own questions stay when their pool goes or begins anew") {
+    Metrics metrics(layout());
+    Bound bound(metrics);
+    const auto shown = [&](const Gauges& now) {
+        return parse(metrics.render(now))
+            .series.at(R"(weir_upstream_units_total{chain="ethereum",upstream="alchemy"})");
+    };
+    Gauges now = gauges();
+    bound.ethereum.units(0, 100);
+    now.chains[0].upstreams[0].probe_units = 40;
+    CHECK(shown(now) == 140);
+    CHECK(shown(now) == 140);
+    now.chains[0].upstreams[0].probe_units = 50;
+    CHECK(shown(now) == 150);
+    now.chains[0].upstreams[0].probe_units = 5;
+    CHECK(shown(now) == 155);
+    now.chains.clear();
+    CHECK(shown(now) == 155);
+}
+
+TEST_CASE("what is refused before its chain is known is of no chain") {
+    Metrics metrics(layout());
+    const Bound bound(metrics);
+    metrics.refused(1);
+    metrics.refused(99);
+    const Parsed page = parse(metrics.render(gauges()));
+    CHECK(page.series.at(
+              R"(weir_requests_total{chain="",method="other",outcome="rate_limited"})") == 1);
+    CHECK(page.series.at(R"(weir_requests_total{chain="",method="other",outcome="answered"})") ==
+          0);
+}
+
 TEST_CASE("what is counted is shown") {
     Metrics metrics(layout());
     Bound bound(metrics);
