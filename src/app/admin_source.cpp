@@ -85,9 +85,10 @@ std::string DaemonSource::status_json() {
     const core::TimePoint now = clock_.now();
     server::DaemonStatus status{.version = version_,
                                 .uptime = now - started_,
-                                .chains = {},
-                                .unknown_writes = {},
-                                .unrouted = unrouted_.list(now)};
+                                 .draining = state_.draining(),
+                                 .chains = {},
+                                 .unknown_writes = {},
+                                 .unrouted = unrouted_.list(now)};
     const Chains all = chains();
     for (const auto& each : all) {
         const auto snapshot = each->pool.snapshots().get();
@@ -99,7 +100,9 @@ std::string DaemonSource::status_json() {
                                  .settled = snapshot->settled,
                                  .block_time = snapshot->block_time,
                                  .upstreams = each->pool.status(now),
-                                 .recent = each->pool.traffic().list(now)});
+                                 .in_flight = each->pool.calls_in_flight().look(now),
+                                 .recent = each->pool.traffic().list(now),
+                                 .latest = each->pool.traffic().latest(now)});
     }
     constexpr std::size_t kMostWrites = 20;
     const auto name_of = [&all](std::size_t chain) {

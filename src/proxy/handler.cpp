@@ -176,6 +176,8 @@ runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error
 runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Request calls,
                                        ServedChain& chain, ClientPlace /*held*/,
                                        ResponseSink& sink) {
+    const upstream::CallsInFlight::Held in_flight(chain.context.pool.calls_in_flight(), 1,
+                                                  request.received);
     const jsonrpc::Call& call = calls.calls.front();
     CallPlan plan = plan_call(call, chain.rules, *request.route.client);
     BatchItem item{.plan = &plan, .answer = nullptr};
@@ -245,6 +247,8 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
 runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Request calls,
                                       ServedChain& chain, ClientPlace /*held*/,
                                       ResponseSink& sink) {
+    const upstream::CallsInFlight::Held in_flight(chain.context.pool.calls_in_flight(),
+                                                  calls.calls.size(), request.received);
     // Before anything is sent: an answer that there is no room for could not be given.
     runtime::Charge held(services_.worker.buffers);
     if (!held.add(frame_size(calls.calls))) {

@@ -134,9 +134,37 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.close('}');
 }
 
-// The last minutes, oldest step first; the last step is under way.
+void write_latest(JsonWriter& out, const upstream::RecentTraffic::Latest& latest) {
+    out.key("latest");
+    out.open('{');
+    out.key("seconds");
+    out.value(in_seconds(latest.span));
+    out.key("calls");
+    out.value(latest.met.calls);
+    out.key("limited");
+    out.value(latest.met.limited);
+    out.key("failed");
+    out.value(latest.met.failed);
+    out.close('}');
+}
+
+// The calls that wait for their answer.
+void write_in_flight(JsonWriter& out, const upstream::CallsInFlight::Seen& seen) {
+    out.key("in_flight");
+    out.open('{');
+    out.key("calls");
+    out.value(seen.calls);
+    out.key("late");
+    out.value(seen.late);
+    out.key("oldest_seconds");
+    out.value(seen.calls > 0 ? std::optional(in_seconds(seen.oldest)) : std::nullopt);
+    out.close('}');
+}
+
+// The last minutes, oldest step first; the last step is under way. And the last seconds.
 void write_recent(JsonWriter& out, std::string_view name,
-                  const std::vector<upstream::RecentTraffic::Step>& steps) {
+                  const std::vector<upstream::RecentTraffic::Step>& steps,
+                  const upstream::RecentTraffic::Latest* latest = nullptr) {
     using Step = upstream::RecentTraffic::Step;
     const auto list = [&](std::string_view key, auto value) {
         out.key(key);
@@ -155,6 +183,9 @@ void write_recent(JsonWriter& out, std::string_view name,
     list("failed", [](const Step& step) { return step.failed; });
     list("p50_ms", [](const Step& step) { return latency(step.p50); });
     list("p95_ms", [](const Step& step) { return latency(step.p95); });
+    if (latest != nullptr) {
+        write_latest(out, *latest);
+    }
     out.close('}');
 }
 
@@ -177,7 +208,8 @@ void write_chain(JsonWriter& out, const ChainStatus& chain) {
     out.close(']');
     out.key("block_time_seconds");
     out.value(in_seconds(chain.block_time));
-    write_recent(out, "recent", chain.recent);
+    write_in_flight(out, chain.in_flight);
+    write_recent(out, "recent", chain.recent, &chain.latest);
     out.close('}');
 }
 
@@ -198,6 +230,8 @@ std::string status_json(const DaemonStatus& status) {
     out.value(status.version);
     out.key("uptime_seconds");
     out.value(in_seconds(status.uptime));
+    out.key("draining");
+    out.truth(status.draining);
     out.key("chains");
     out.open('[');
     for (const ChainStatus& chain : status.chains) {

@@ -22,7 +22,9 @@ struct ChainStatus {
     chain::Settled settled;
     core::Duration block_time{};
     std::vector<upstream::UpstreamStatus> upstreams;
+    upstream::CallsInFlight::Seen in_flight;
     std::vector<upstream::RecentTraffic::Step> recent;
+    upstream::RecentTraffic::Latest latest;
 };
 
 struct UnknownWrite {
@@ -36,6 +38,7 @@ struct UnknownWrite {
 struct DaemonStatus {
     std::string version;
     core::Duration uptime{};
+    bool draining = false;
     std::vector<ChainStatus> chains;
     std::vector<UnknownWrite> unknown_writes = {};
     // Requests that were refused before it was known for which chain they were.

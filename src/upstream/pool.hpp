@@ -13,6 +13,7 @@
 #include "routing/select.hpp"
 #include "routing/snapshot.hpp"
 #include "routing/verdict.hpp"
+#include "upstream/calls_in_flight.hpp"
 #include "upstream/recent_traffic.hpp"
 
 #include <cstddef>
@@ -318,6 +319,7 @@ class Pool {
 
     // What clients met, for the status page.
     RecentTraffic& traffic();
+    CallsInFlight& calls_in_flight();
 
   private:
     friend class Permit;

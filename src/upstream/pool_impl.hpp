@@ -106,6 +106,7 @@ struct Pool::Impl {
         std::vector<Impl*> pools;              // that live
         std::atomic<std::size_t> waiting = 0;  // calls in their queues, for those without the lock
         RecentTraffic traffic;                 // has a lock of its own
+        CallsInFlight calls_in_flight;
     };
 
     Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now);

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import test from 'node:test';
+import {atEnd} from './lib/cleanup.mjs';
 import {Browser, needsBrowser} from './lib/browser.mjs';
 import {needsGateway, startDemo, startGateway} from './lib/gateway.mjs';
 import {nodeBasics, startProvider} from './lib/provider.mjs';
@@ -15,6 +16,9 @@ const SIZES = [
   {name: 'narrow', width: 360, scheme: 'light'},
   {name: 'narrow-dark', width: 360, scheme: 'dark'},
 ];
+
+// Widths at which the table was or might be cut off.
+const WIDTHS = [320, 800, 950, 1000, 1100, 1152, 1201, 1280, 2560];
 
 const call = (method) => JSON.stringify({jsonrpc: '2.0', id: 1, method, params: []});
 async function post(url, method = 'eth_gasPrice') {
@@ -55,6 +59,35 @@ async function withinTwoPolls(page, what, condition) {
   const polls = (await page.evaluate('polls')) - before;
   assert.ok(polls <= 2, `${what}: after ${polls} polls`);
 }
+
+// At every width each value is within its box, and the page no wider than the window.
+async function fits(page) {
+  for (const width of WIDTHS) {
+    await page.look({width});
+    assert.deepEqual(await page.evaluate(`(() => {
+      const problems = document.documentElement.scrollWidth > innerWidth ? ['wider than the window'] : [];
+      const right = document.querySelector('.chain').getBoundingClientRect().right;
+      for (const node of document.querySelectorAll('.chain tbody *, .chain h2, .chain .facts *')) {
+        if (node.getBoundingClientRect().right > right + 0.5) problems.push(node.innerText);
+      }
+      return problems;
+    })()`), [], `${width} wide`);
+    if (process.env.WEIR_SCREENSHOTS) await page.screenshot(path.join(process.env.WEIR_SCREENSHOTS, `width-${width}.png`));
+  }
+}
+
+// A call a tick, whether or not those before it were answered; until the test ends.
+function keepCalling(t, weir, every = 60) {
+  const leaving = new AbortController();
+  const timer = setInterval(() => fetch(weir.url, {
+    method: 'POST', headers: {'content-type': 'application/json'}, body: call('eth_gasPrice'), signal: leaving.signal,
+  }).then((response) => response.text()).catch(() => {}), every);
+  atEnd(t, () => {
+    clearInterval(timer);
+    leaving.abort();
+  });
+}
+const headline = (page, what, pattern) => until(what, async () => pattern.test(await page.text('h2')), {within: 60_000});
 
 // Every look: nothing sticks out, text can be read, and a picture for people.
 async function looks(page, name) {
@@ -104,7 +137,73 @@ test('all well', options, async (t) => {
   assert.match(await page.text('.facts'), /can serve 3 of 3/);
   assert.match(await page.text('tbody'), /200 calls\/s\n4 000 units\/s\n100 % of 300 000 000 units left today, renewed in/);
   await until('the title says so', async () => /all well/.test(await page.evaluate('document.title')));
+  assert.match(await page.text('#updated'), /^updated \d\d:\d\d:\d\d UTC$/);
   await looks(page, 'well');
+  await fits(page);
+
+  await page.look({width: 1280});
+  await page.evaluate(`document.getElementById('pause').click()`);
+  assert.match(await page.text('h2'), /: all well \(paused at \d\d:\d\d:\d\d UTC\)$/);
+  assert.match(await page.evaluate('document.title'), /^paused at \d\d:\d\d:\d\d UTC: .*all well/);
+  await page.evaluate(`document.getElementById('pause').click()`);
+  assert.doesNotMatch(await page.text('h2'), /paused/);
+});
+
+test('all hang', options, async (t) => {
+  let hung = false;
+  const answer = {eth_gasPrice: () => ({result: '0x1', ...(hung && {delay: 60_000})})};
+  const nodes = [await startNode(t, answer), await startNode(t, answer), await startNode(t, answer)];
+  const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: nodes.map(({url}) => ({url}))});
+  const page = await open(t, weir);
+  keepCalling(t, weir);
+  await until('users are served', async () => /^Users are served: none of \d+ calls/.test(await page.text('.users')));
+  hung = true;
+  await until('calls wait', async () => (await status(weir)).chains[0].in_flight.late >= 5);
+  await withinTwoPolls(page, 'the page says so',
+    async () => /^\u2715 .*: (users feel it|down: no call is answered).*: \d+ calls wait without an answer, the oldest for \d+ s$/.test((await page.text('h2')).replace('; ', ': ')));
+  assert.match(await page.text('.users'), /^Users feel it now: .*\d+ calls wait without an answer, the oldest for \d+ s\./);
+  assert.match(await page.text('.facts'), /in flight \d+ calls, the oldest for \d+ s/);
+  await headline(page, 'nobody is answered any more', /down: /);
+  await looks(page, 'hang');
+});
+
+test('all close their connections, and recover', options, async (t) => {
+  let broken = false;
+  const all = Object.fromEntries(Object.entries(nodeBasics(1)).map(([name, well]) => [name, () => (broken ? {drop: true} : well())]));
+  const answer = {...all, eth_gasPrice: () => (broken ? {drop: true} : {result: '0x1'})};
+  const nodes = [await startNode(t, answer), await startNode(t, answer), await startNode(t, answer)];
+  const weir = await startGateway(t, {chainId: 1, chain: {head: {chain_check_interval: '5s'}}, upstreams: nodes.map(({url}) => ({url}))});
+  const page = await open(t, weir);
+  keepCalling(t, weir);
+  await until('users are served', async () => /^Users are served: none of \d\d+ calls/.test(await page.text('.users')));
+  broken = true;
+  await until('nobody can serve', async () => (await status(weir)).chains[0].upstreams.every(({state}) => state !== 'fit'));
+  await withinTwoPolls(page, 'the page says so', async () => /^\u2715 .*: down: /.test(await page.text('h2')));
+  assert.match(await page.evaluate('document.title'), /down: /);
+  await until('all of the last seconds failed', async () => /^Users feel it now: all \d+ calls failed in the last \d+ s\./.test(await page.text('.users')));
+  assert.match(await page.text('h2'), /down: /);
+  await looks(page, 'closed');
+  broken = false;
+  await headline(page, 'it serves again, and says what was', /^\u25b2 .*: serving again; \d+ calls failed in the last minute/);
+  assert.match(await page.text('.users'), /^Now: none of \d+ calls failed in the last \d+ s\. In the last minute of \d+ calls \d+ failed\.$/);
+});
+
+test('it drains', options, async (t) => {
+  const node = await startNode(t);
+  const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: [{url: node.url}], settings: {server: {drain_delay: '60s'}}});
+  const page = await open(t, weir);
+  process.kill(weir.pid, 'SIGTERM');
+  await until('it says so', async () => (await status(weir)).draining);
+  await withinTwoPolls(page, 'the page says so', async () => /draining: weir ends soon/.test(await page.text('h2')));
+  assert.match(await page.evaluate('document.title'), /draining/);
+});
+
+test('more in trouble than a headline has room for', options, async (t) => {
+  const nodes = [await startNode(t)];
+  for (let i = 0; i < 5; ++i) nodes.push(await startNode(t, {}, 137));
+  const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: nodes.map(({url}, i) => ({url, name: `n${i}`}))});
+  const page = await open(t, weir);
+  await headline(page, 'all of them count', /serving; trouble with n1, n2, n3 and 2 more$/);
 });
 
 test('one throttled', options, async (t) => {
@@ -132,6 +231,7 @@ test('one on the wrong chain', options, async (t) => {
   assert.match(await page.text('.facts'), /can serve 2 of 3/);
   await until('the evidence is there', () => page.text('#disagreements summary'));
   assert.match(await page.text('#disagreements summary'), /: 1; the latest/);
+  assert.match(await page.evaluate(`document.querySelector('#disagreements li').textContent`), /ago \(\d\d:\d\d:\d\d UTC\), /);
   await looks(page, 'wrong-chain');
 });
 
@@ -146,12 +246,12 @@ test('everything down, then nothing there at all', options, async (t) => {
   });
   await send(weir.url, 5);
   await withinTwoPolls(page, 'the page says so', async () => /^\u2715 .*: down: no upstream can serve$/.test(await page.text('h2')));
-  assert.match(await page.text('.users'), /^Users feel it: of \d+ calls in the last minute \d+ failed/);
+  assert.match(await page.text('.users'), /^Users feel it now: .*calls? .*failed in the last \d+ s\. In the last minute of \d+ calls/);
   assert.match(await page.text('.facts'), /can serve 0 of 3/);
   assert.match(await page.evaluate('document.title'), /^\u2715 .*down/);
   await looks(page, 'down');
   await weir.kill();
-  await until('the page says that it is old', async () => /does not answer.*this is how it stood at/s.test(await page.text('#stale')));
+  await until('the page says that it is old', async () => /weir does not answer; this is how it stood at \d\d:\d\d:\d\d UTC/.test(await page.text('#stale')));
 });
 
 test('a fault of the demo is on the page within two polls', options, async (t) => {

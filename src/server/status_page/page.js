@@ -1,10 +1,8 @@
-'use strict';
-// Everything that comes from outside is set as text, never as markup.
+// What the page shows, and its asking. Everything that comes from outside is set as text, never as markup.
 
 const POLL_MS = 2000;
 const EVIDENCE_EVERY = 5;  // polls
 const PATIENCE_MS = 5000;
-const SOON = 6;            // steps of the recent past that "the last minute" means
 
 const byId = (id) => document.getElementById(id);
 
@@ -22,115 +20,12 @@ function fill(node, ...children) {
   if (!fresh.isEqualNode(node)) node.replaceChildren(...fresh.childNodes);
 }
 
-// Words and numbers.
-
-const percent = (share) => {
-  const value = 100 * share;
-  return `${value > 0 && value < 1 ? '<1' : Math.round(value)} %`;
-};
-const grouped = (number) => Math.round(number).toLocaleString('en-US').replaceAll(',', ' ');
-const count = (number, word) => `${grouped(number)} ${word}${number === 1 ? '' : 's'}`;
-function milliseconds(value) {
-  if (value === null) return '-';
-  if (value >= 1000) return `${(value / 1000).toFixed(1)} s`;
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ms`;
-}
-function span(seconds) {
-  if (seconds < 120) return `${Math.max(0, Math.round(seconds))} s`;
-  if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 172800) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86400)} days`;
-}
-const ago = (time) => `${span((Date.now() - Date.parse(time)) / 1000)} ago`;
-const rate = (value) => (value >= 10 ? grouped(value) : value.toFixed(1));
-const spaced = (words) => String(words).replaceAll('_', ' ');
-const shortHash = (hash) => (hash && hash.length > 20 ? `${hash.slice(0, 10)}...${hash.slice(-6)}` : hash);
-
-// What the states mean, and what to do about them.
-const STATES = {
-  fit: {word: 'fit', level: 'good', mark: '\u2713'},
-  lagging: {word: 'lagging', level: 'warn', mark: '\u25b2', advice: 'It serves again by itself once it has caught up.'},
-  wrong_chain: {word: 'wrong chain', level: 'bad', mark: '\u2715', advice: 'It gets no call. Its URL leads to another network: correct the configuration.'},
-  cooling_down: {word: 'rate limited', level: 'warn', mark: '\u25b2', advice: 'It asked for a pause and is asked again by itself.'},
-  quota_spent: {word: 'plan spent', level: 'bad', mark: '\u2715', advice: 'Raise its plan, or wait for its renewal.'},
-  auth_failed: {word: 'key refused', level: 'bad', mark: '\u2715', advice: 'Renew its key in the configuration.'},
-  circuit_open: {word: 'failing', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see its provider\'s own status.'},
-  unknown: {word: 'not reached', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see whether its host answers.'},
-  drained: {word: 'drained', level: 'warn', mark: '\u25b2', advice: 'Resume lets it back.'},
-};
-// States in which an upstream's head is the present one.
-const SEEN = ['fit', 'cooling_down', 'quota_spent', 'drained'];
-const stateOf = (upstream) => STATES[upstream.state] ?? {word: String(upstream.state), level: 'warn', mark: '\u25b2'};
-const RANK = {good: 0, warn: 1, bad: 2};
-const worst = (levels) => levels.reduce((a, b) => (RANK[b] > RANK[a] ? b : a), 'good');
-
-// What is wrong with an upstream, in order of weight; nothing for one that is well.
-function troubleOf(upstream) {
-  const state = stateOf(upstream);
-  if (upstream.state !== 'fit') {
-    const pause = upstream.cooldown_seconds > 0 ? `for ${span(Math.ceil(upstream.cooldown_seconds))} more` : '';
-    return {
-      level: state.level,
-      word: state.word,
-      text: [upstream.reason === state.word ? '' : spaced(upstream.reason), pause].filter(Boolean).join(', '),
-      advice: state.advice ?? '',
-    };
-  }
-  const fails = upstream.success_rate === null ? 0 : 1 - upstream.success_rate;
-  const used = upstream.allowance ? upstream.allowance.used : 0;
-  const notes = [
-    fails >= 0.1 && `${percent(fails)} of its recent replies failed`,
-    upstream.throttled_share >= 0.1 && `${percent(upstream.throttled_share)} of recent calls were told to slow down`,
-    used >= 0.9 && `${percent(used)} of its daily allowance is spent`,
-  ].filter(Boolean);
-  if (notes.length === 0) return null;
-  const word = fails >= 0.1 ? 'unreliable' : upstream.throttled_share >= 0.1 ? 'often limited' : 'nearly spent';
-  return {level: 'warn', word, text: notes.join('; '), advice: 'It still serves; others are preferred.'};
-}
-
-// What clients met in the last minute.
-function usersOf(chain) {
-  const sum = (list) => list.slice(-SOON).reduce((a, b) => a + b, 0);
-  const calls = sum(chain.recent.calls);
-  return {calls, failed: sum(chain.recent.failed), limited: sum(chain.recent.limited)};
-}
-
-function judge(chain) {
-  const users = usersOf(chain);
-  const troubles = chain.upstreams
-    .map((upstream) => ({upstream, ...troubleOf(upstream)}))
-    .filter((trouble) => trouble.level)
-    .sort((a, b) => RANK[b.level] - RANK[a.level]);
-  const serving = chain.upstreams.filter((upstream) => upstream.state === 'fit').length;
-  const share = (number) => (users.calls === 0 ? 0 : number / users.calls);
-  let level = 'good';
-  let headline = 'all well';
-  let mark = '\u2713';
-  if (chain.state === 'down') {
-    [level, mark, headline] = ['bad', '\u2715', 'down: no upstream can serve'];
-  } else if (share(users.failed) >= 0.01) {
-    [level, mark, headline] = ['bad', '\u2715', `users feel it: ${percent(share(users.failed))} of calls fail`];
-  } else if (share(users.limited) >= 0.01) {
-    [level, mark, headline] = ['warn', '\u25b2', `users are slowed: ${percent(share(users.limited))} of calls are told to wait`];
-  } else if (chain.state === 'degraded') {
-    [level, mark, headline] = ['warn', '\u25b2', 'degraded, but serving'];
-  } else if (troubles.length > 0) {
-    const names = troubles.map(({upstream}) => upstream.name).slice(0, 3).join(', ');
-    [level, mark, headline] = ['warn', '\u25b2', `serving; trouble with ${names}`];
-  }
-  let feel;
-  if (users.calls === 0) {
-    feel = 'No call came in the last minute.';
-  } else if (users.failed + users.limited === 0) {
-    feel = `Users do not feel it: none of ${count(users.calls, 'call')} failed in the last minute.`;
-    if (level === 'good') feel = `Users are served: none of ${count(users.calls, 'call')} failed in the last minute.`;
-  } else {
-    const parts = [];
-    if (users.failed > 0) parts.push(`${grouped(users.failed)} failed`);
-    if (users.limited > 0) parts.push(`${grouped(users.limited)} were told to wait`);
-    feel = `Users feel it: of ${count(users.calls, 'call')} in the last minute ${parts.join(' and ')}.`;
-  }
-  return {level, mark, headline, feel, troubles, serving};
+function moment(time) {
+  const date = new Date(time);
+  if (Number.isNaN(date.getTime())) return element('time', '', 'at an unknown time');
+  const node = element('time', '', `${ago(time)} (${clock(date)})`);
+  node.dateTime = time;
+  return node;
 }
 
 // Graphs: bars and lines in a box of 60 by 30.
@@ -189,17 +84,17 @@ function graph(title, now, highest, drawing, minutes) {
 }
 
 function graphsOf(chain) {
-  const {step_seconds: step, calls, failed, limited, p95_ms: p95} = chain.recent;
+  const {step_seconds: step, calls, failed, limited, p95_ms: p95, latest: now} = chain.recent;
   const minutes = Math.round((calls.length * step) / 60);
   const perSecond = (number) => rate(number / step);
   const last = calls.length - 2;  // the last whole step
   const errors = bars([failed, limited], ['failed', 'limited']);
   const served = bars([calls], ['calls']);
   const slow = line(p95);
-  const latest = p95[last] ?? p95[last + 1];
-  const split = `${grouped(failed[last])} failed, ${grouped(limited[last])} to wait`;
+  const latest = p95[last + 1] ?? p95[last];
+  const split = `${grouped(now.failed)} failed, ${grouped(now.limited)} to wait`;
   return [
-    graph('Calls a second', perSecond(calls[last]), perSecond(served.top), served, minutes),
+    graph('Calls a second', rate(now.calls / Math.max(1, now.seconds)), perSecond(served.top), served, minutes),
     graph('Not served', split, `${grouped(errors.top)} in ${step} s`, errors, minutes),
     graph('Latency, 95 of 100 within', milliseconds(latest), milliseconds(slow.top), slow, minutes),
   ];
@@ -222,6 +117,9 @@ function factsOf(chain, serving) {
   }
   facts.push(fact('at the head', element('b', '', `${level} of ${chain.upstreams.length}`)));
   facts.push(fact('can serve', element('b', '', `${serving} of ${chain.upstreams.length}`)));
+  const {calls, oldest_seconds: oldest} = chain.in_flight;
+  facts.push(fact('in flight', element('b', '', calls > 0 ? count(calls, 'call') : 'none'),
+    calls > 0 ? `, the oldest for ${span(oldest)}` : ''));
   if (chain.finalized) facts.push(fact('finalized', grouped(chain.finalized.number)));
   return facts;
 }
@@ -297,7 +195,7 @@ function skeleton(chain) {
   const verdict = element('div', 'verdict', element('h2', ''), element('p', 'users'));
   verdict.setAttribute('role', 'status');
   const section = element('section', 'chain', verdict, element('ul', 'problems'), element('div', 'facts'),
-    element('div', 'graphs'), table);
+    element('div', 'graphs'), element('div', 'rows', table));
   section.id = `chain-${chain.name}`;
   section.setAttribute('aria-label', `Chain ${chain.name}`);
   return section;
@@ -309,7 +207,8 @@ function show(chain, verdict) {
   sections.set(chain.name, section);
   const part = (name) => section.querySelector(name);
   part('.verdict').className = `verdict ${verdict.level}`;
-  fill(part('h2'), `${verdict.mark} ${chain.name}: ${verdict.headline}`);
+  fill(part('h2'), `${verdict.mark} ${chain.name}: ${verdict.headline}`,
+    held() ? element('span', 'held', ` (${held()})`) : '');
   fill(part('.users'), verdict.feel);
   fill(part('.problems'), ...problemsOf(verdict.troubles));
   part('.problems').hidden = verdict.troubles.length === 0;
@@ -321,7 +220,7 @@ function show(chain, verdict) {
 
 function showAll(status) {
   const judged = status.chains
-    .map((chain) => ({chain, verdict: judge(chain)}))
+    .map((chain) => ({chain, verdict: judge(chain, status.draining)}))
     .sort((a, b) => RANK[b.verdict.level] - RANK[a.verdict.level]);
   const shown = judged.map(({chain, verdict}) => show(chain, verdict));
   for (const name of [...sections.keys()]) {
@@ -339,9 +238,10 @@ function showAll(status) {
   }));
   const level = worst(judged.map(({verdict}) => verdict.level));
   const worstChain = judged[0];
-  document.title = worstChain && level !== 'good'
-    ? `${worstChain.verdict.mark} ${worstChain.chain.name}: ${worstChain.verdict.headline} - weir`
-    : '\u2713 all well - weir';
+  const standing = worstChain && level !== 'good'
+    ? `${worstChain.verdict.mark} ${worstChain.chain.name}: ${worstChain.verdict.headline}`
+    : '\u2713 all well';
+  document.title = `${held() ? `${held()}: ` : ''}${standing} - weir`;
   fill(byId('about'), `version ${status.version}, up for ${span(status.uptime_seconds)}`);
 }
 
@@ -356,7 +256,7 @@ function list(id, title, items) {
 function showWrites(writes) {
   const newest = writes.length > 0 ? `; the latest ${ago(writes[0].at)}` : '';
   list('writes', `Transactions of unknown outcome: ${grouped(writes.length)}${newest}`, writes.map((write) =>
-    element('li', '', `${ago(write.at)}, ${write.chain}: `, write.hash
+    element('li', '', moment(write.at), `, ${write.chain}: `, write.hash
       ? element('span', 'code', write.hash) : `${write.method}, sent to ${write.upstream}, which has no hash`)));
 }
 
@@ -364,7 +264,7 @@ function showDisagreements(all) {
   const newest = [...all].reverse();
   const latest = newest.length > 0 ? `; the latest ${ago(newest[0].at)}` : '';
   list('disagreements', `Disagreements between upstreams: ${grouped(all.length)}${latest}`, newest.slice(0, 50).map((each) =>
-    element('li', '', `${ago(each.at)}, ${each.chain}: `, element('b', '', spaced(each.kind)),
+    element('li', '', moment(each.at), `, ${each.chain}: `, element('b', '', spaced(each.kind)),
       ` by ${each.upstream}${each.other_upstream ? ` against ${each.other_upstream}` : ''}`,
       each.number === null ? ' ' : `, block ${grouped(each.number)} `,
       element('span', 'code', [shortHash(each.hash), shortHash(each.other_hash)].filter(Boolean).join(' / ')),
@@ -373,7 +273,7 @@ function showDisagreements(all) {
 
 function showShapes(shapes) {
   list('shapes', `Replies that no rule knows: ${grouped(shapes.length)}`, shapes.slice(0, 50).map((each) =>
-    element('li', '', `${ago(each.last_seen)}, ${each.chain} / ${each.upstream}: `,
+    element('li', '', moment(each.last_seen), `, ${each.chain} / ${each.upstream}: `,
       `${count(each.count, 'time')}, status ${each.status}, code ${each.code ?? 'none'}: `,
       element('span', 'code', each.wording))));
 }
@@ -382,20 +282,30 @@ function showShapes(shapes) {
 
 async function ask(path) {
   const response = await fetch(path, {cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS)});
-  if (!response.ok) throw new Error(`status ${response.status}`);
+  if (!response.ok) throw new Error(`weir refuses to tell (status ${response.status})`);
   return response.json();
 }
 
 let polls = 0;
-let answeredAt = null;
+let latest = null;      // what weir said last
+let answeredAt = null;  // and when
 let paused = false;
 let timer = null;
 let asking = false;
 
+const held = () => (paused && answeredAt ? `paused at ${clock(answeredAt)}` : '');
+
+// A browser's own words for a failed fetch tell nobody anything.
+function failureOf(error) {
+  if (error.name === 'TimeoutError') return `weir does not answer within ${span(PATIENCE_MS / 1000)}`;
+  if (error.name === 'SyntaxError') return 'what answers here is not weir, or its answer was cut off';
+  return error.name === 'Error' ? error.message : 'weir does not answer';
+}
+
 function showFailure(error) {
-  const since = answeredAt ? `; this is how it stood at ${answeredAt.toLocaleTimeString('en-GB')}` : '';
+  const since = answeredAt ? `; this is how it stood at ${clock(answeredAt)}` : '';
   byId('stale').hidden = false;
-  fill(byId('stale'), `\u2715 weir does not answer (${error.message})${since}.`);
+  fill(byId('stale'), `\u2715 ${failureOf(error)}${since}.`);
   document.body.classList.add('stale');
   document.title = '\u2715 no answer - weir';
 }
@@ -405,6 +315,8 @@ async function poll() {
   asking = true;
   try {
     const status = await ask('/api/status');
+    latest = status;
+    answeredAt = new Date();
     showAll(status);
     showWrites(status.unknown_writes);
     if (polls++ % EVIDENCE_EVERY === 0) {
@@ -412,10 +324,9 @@ async function poll() {
       showShapes((await ask('/api/observations')).observations);
       byId('evidence').hidden = false;
     }
-    answeredAt = new Date();
     byId('stale').hidden = true;
     document.body.classList.remove('stale');
-    fill(byId('updated'), `updated ${answeredAt.toLocaleTimeString('en-GB')}`);
+    fill(byId('updated'), `updated ${clock(answeredAt)}`);
   } catch (error) {
     showFailure(error);
   } finally {
@@ -429,6 +340,7 @@ byId('pause').addEventListener('click', () => {
   paused = !paused;
   byId('pause').setAttribute('aria-pressed', String(paused));
   fill(byId('pause'), paused ? 'Resume' : 'Pause');
+  if (latest !== null && byId('stale').hidden) showAll(latest);
   if (!paused) poll();
   else clearTimeout(timer);
 });

@@ -33,6 +33,21 @@ TEST_CASE("what clients met stands in the step in which they met it") {
     CHECK(steps[kLast - 2].calls == 0);
 }
 
+TEST_CASE("what is met now is told apart from the step before") {
+    RecentTraffic traffic;
+    for (int second = 0; second < 60; ++second) {
+        traffic.add_call(second < 45 ? End::served : End::failed, kStart + 1s * second);
+    }
+    const auto during = traffic.latest(kStart + 52s + 500ms);
+    CHECK(during.span == 8s + 500ms);
+    CHECK(during.met.calls > during.met.failed);
+    const auto later = traffic.latest(kStart + 58s);
+    CHECK(later.met.calls == later.met.failed);
+    CHECK(later.met.failed >= 8);
+    CHECK(traffic.latest(kStart + 70s).met.calls == 0);
+    CHECK(traffic.list(kStart + 70s)[kLast - 2].failed == 10);
+}
+
 TEST_CASE("what is older than the window is forgotten, also where nobody called since") {
     RecentTraffic traffic;
     traffic.add_call(End::failed, kStart);
