@@ -1,5 +1,6 @@
 #include "probe/asker.hpp"
 
+#include "jsonrpc/harmless.hpp"
 #include "jsonrpc/reply.hpp"
 #include "jsonrpc/write.hpp"
 #include "proxy/batch_reply.hpp"
@@ -39,6 +40,24 @@ std::uint64_t seconds_since_1970(core::WallTime time) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(0, seconds));
 }
 
+// What came in place of an answer, where that can be told.
+std::string_view kind_of(const HttpReply& reply) {
+    const auto begin = reply.body.find_first_not_of(" \t\r\n");
+    if (reply.head.status >= 300 && reply.head.status < 400) {
+        return "a redirect, which is not followed; ";
+    }
+    if (begin == std::string_view::npos) {
+        return "an empty body; ";
+    }
+    if (reply.body[begin] == '<') {
+        return "a page of HTML or XML, no JSON; ";
+    }
+    if (jsonrpc::parse_reply(reply.body)) {
+        return "an answer to another call; ";
+    }
+    return "no JSON-RPC; ";
+}
+
 // What a reply that is no answer says, in its own words.
 std::string words_of(const HttpReply& reply) {
     const routing::Complaint complaint = reply.reply && reply.reply->is_error()
@@ -46,7 +65,8 @@ std::string words_of(const HttpReply& reply) {
                                              : routing::read_stray_complaint(reply.body);
     std::string words = complaint.texts.empty() ? "" : complaint.texts.front();
     if (words.empty() || words.starts_with('<')) {
-        words = "HTTP status " + std::to_string(reply.head.status);
+        words = (reply.reply ? "" : std::string(kind_of(reply))) + "HTTP status " +
+                std::to_string(reply.head.status);
     }
     return words;
 }
@@ -56,13 +76,9 @@ std::string words_of(const HttpReply& reply) {
 std::string Asker::presentable(std::string_view text) const {
     constexpr std::size_t kLongest = 160;
     std::string scratch;
-    std::string shown;
-    for (const char c : secrets_.apply(text, scratch)) {
-        const bool printable = c >= ' ' && c <= '~';
-        shown += printable ? c : ' ';
-    }
+    std::string shown = jsonrpc::harmless(secrets_.apply(text, scratch));
     if (shown.size() > kLongest) {
-        shown.resize(kLongest);
+        jsonrpc::cut_between_characters(shown, kLongest);
         shown += "...";
     }
     return shown;

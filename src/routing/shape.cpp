@@ -1,6 +1,7 @@
 #include "routing/shape.hpp"
 
 #include "core/text.hpp"
+#include "jsonrpc/harmless.hpp"
 #include "routing/complaint.hpp"
 
 #include <algorithm>
@@ -56,7 +57,9 @@ std::string title_of(std::string_view page) {
 
 }  // namespace
 
-std::string scrub(std::string_view text) {
+std::string scrub(std::string_view given) {
+    const std::string seen = jsonrpc::harmless(given);
+    std::string_view text = seen;
     std::string out;
     while (!text.empty() && out.size() < kLongestWording) {
         if (text.starts_with("http://") || text.starts_with("https://")) {
@@ -65,13 +68,13 @@ std::string scrub(std::string_view text) {
         } else if (is_word_char(text.front())) {
             const std::string_view word = text.substr(0, run(text, is_word_char));
             text.remove_prefix(word.size());
-            const std::string_view seen = shown(word);
-            if (seen == word) {
+            const std::string_view instead = shown(word);
+            if (instead == word) {
                 append_mixed(out, word);
             } else {
-                out += seen;
+                out += instead;
             }
-        } else if (static_cast<unsigned char>(text.front()) <= ' ' || text.front() == '\x7f') {
+        } else if (text.front() == ' ') {
             text.remove_prefix(1);
             if (!out.empty() && out.back() != ' ') {
                 out.push_back(' ');
@@ -81,7 +84,7 @@ std::string scrub(std::string_view text) {
             text.remove_prefix(1);
         }
     }
-    out.resize(std::min(out.size(), kLongestWording));
+    jsonrpc::cut_between_characters(out, kLongestWording);
     while (!out.empty() && out.back() == ' ') {
         out.pop_back();
     }

@@ -29,7 +29,7 @@ using Mask = std::function<std::string(std::string_view)>;
 Shape shape_of(const HttpReply& reply, const Mask& mask);
 
 // Numbers become `#`, hex and words that look like keys `***`, addresses of the web `<url>`, and
-// every run of blanks and control characters one blank.
-std::string scrub(std::string_view text);
+// every run of blanks and of characters that cannot be seen one blank.
+std::string scrub(std::string_view given);
 
 }  // namespace weir::routing
