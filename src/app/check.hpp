@@ -3,6 +3,8 @@
 
 #include "app/options.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <ostream>
 
 namespace weir::app {
@@ -11,8 +13,10 @@ namespace weir::app {
 int check(const Check& options, const config::Environment& environment, std::ostream& out,
           std::ostream& err);
 
-// The same of a configuration that has no problems by itself, judged by its upstreams.
-int check_live(const config::Config& config, std::ostream& out, std::ostream& err);
+// Judges a configuration that has no problems by itself by its upstreams: how many problems there
+// are, each a line on `err`; nothing if it could not be done.
+std::optional<std::size_t> check_live(const config::Config& config, std::ostream& out,
+                                      std::ostream& err);
 
 // One line a problem.
 void print(const std::vector<config::Problem>& problems, std::ostream& err);

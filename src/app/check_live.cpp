@@ -53,7 +53,8 @@ void print(const Subject& subject, std::ostream& out, std::ostream& err) {
 
 }  // namespace
 
-int check_live(const config::Config& config, std::ostream& out, std::ostream& err) {
+std::optional<std::size_t> check_live(const config::Config& config, std::ostream& out,
+                                      std::ostream& err) {
     runtime::SystemClock clock;
     runtime::SystemRandom random;
     runtime::MemoryBudget budget(config.server.max_buffered);
@@ -61,7 +62,7 @@ int check_live(const config::Config& config, std::ostream& out, std::ostream& er
     const auto transport = upstream::HttpTransport::create(worker, config.chains);
     if (!transport) {
         err << transport.error().message << '\n';
-        return 2;
+        return std::nullopt;
     }
     const routing::ProviderBook profiles(config.providers);
     probe::Asker asker(worker, **transport, config.secrets);
@@ -85,10 +86,7 @@ int check_live(const config::Config& config, std::ostream& out, std::ostream& er
         print(subject, out, err);
         problems += subject.fitness.problems().size();
     }
-    if (problems != 0) {
-        err << problems << (problems == 1 ? " problem\n" : " problems\n");
-    }
-    return problems == 0 ? 0 : 2;
+    return problems;
 }
 
 }  // namespace weir::app

@@ -39,7 +39,9 @@ config::LoadResult load_urls(const std::vector<std::string>& urls,
 
 std::string endpoint_label(const config::Url& url) {
     const bool usual = url.port == (url.tls ? 443 : 80);
-    return usual ? url.label : url.label + ":" + std::to_string(url.port);
+    const bool is_ipv6 = url.label.find(':') != std::string::npos;
+    const std::string host = is_ipv6 ? "[" + url.label + "]" : url.label;
+    return usual ? host : host + ":" + std::to_string(url.port);
 }
 
 // One line that is written over on a terminal, a line for each topic elsewhere.

@@ -227,6 +227,7 @@ void write_report(server::JsonWriter& out, const ProbeReport& report) {
     out.value(report.provider);
     write_number(out, "chain_id", found.chain_id);
     write_text(out, "problem", found.trouble);
+    write_text(out, "cause", found.chain_id ? "" : routing::to_string(found.trouble_cause));
     write_head(out, found);
     write_text(out, "client_version", found.version);
     out.key("finalized");

@@ -58,7 +58,7 @@ Question Fitness::question_of(Topic topic) const {
             break;
         case Topic::batch:
             question.method = "eth_chainId";
-            question.calls = batch_;
+            question.calls = search_ ? search_->next().value_or(batch_) : batch_;
             break;
         case Topic::state:
             question.argument = promised_depth().value_or(0);
@@ -113,6 +113,10 @@ void Fitness::learn_head(const Heard& heard) {
         head_age_ =
             static_cast<std::int64_t>(heard.wall) - static_cast<std::int64_t>(block->timestamp);
     }
+    if (head_age_ > kOldestHead) {
+        problem("url", "its head, block " + std::to_string(head_->number) + ", is " +
+                           std::to_string(head_age_ / 3600) + " hours old");
+    }
     if (promised_depth()) {
         due_.insert(due_.begin(), Topic::state);
     }
@@ -127,7 +131,26 @@ void Fitness::learn_checkpoint(const Heard& heard) {
     }
 }
 
-void Fitness::learn_batch(const Heard& heard) {
+// The smaller arrays that are tried after a refusal; the problem says what is known so far.
+void Fitness::look_for_batch_limit(const Question& question, const Heard& heard) {
+    search_->hear(question.calls, heard);
+    const BatchFinding& found = search_->finding();
+    const std::string takes =
+        found.taken < 2 ? std::string("no arrays")
+                        : std::to_string(found.taken) + (search_->next() ? " at least" : "");
+    Heard refusal;
+    refusal.words = refusal_words_;
+    problems_[refusal_].what = with_words(
+        "an array of " + std::to_string(batch_) + " calls is refused; it takes " + takes, refusal);
+    if (search_->next()) {
+        due_.push_back(Topic::batch);
+    }
+}
+
+void Fitness::learn_batch(const Question& question, const Heard& heard) {
+    if (search_) {
+        return look_for_batch_limit(question, heard);
+    }
     const std::string calls = "an array of " + std::to_string(batch_) + " calls";
     if (heard.answered()) {
         return;
@@ -140,6 +163,12 @@ void Fitness::learn_batch(const Heard& heard) {
         const std::string limit =
             heard.named ? "; it takes " + std::to_string(*heard.named) : std::string();
         problem("batch.max_calls", with_words(calls + " is refused" + limit, heard));
+        if (!heard.named) {
+            refusal_ = problems_.size() - 1;
+            refusal_words_ = heard.words;
+            search_.emplace();
+            look_for_batch_limit(question, heard);
+        }
     }
 }
 
@@ -161,7 +190,7 @@ void Fitness::learn(const Question& question, const Heard& heard) {
         case Topic::checkpoint:
             return learn_checkpoint(heard);
         case Topic::batch:
-            return learn_batch(heard);
+            return learn_batch(question, heard);
         case Topic::state:
             return learn_state(heard);
         default:

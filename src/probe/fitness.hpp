@@ -6,6 +6,7 @@
 #include "config/config.hpp"
 #include "config/problem.hpp"
 #include "core/time.hpp"
+#include "probe/batch_search.hpp"
 #include "probe/examination.hpp"
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace weir::probe {
 // the configuration allows, and state as old as it promises.
 class Fitness final : public Examination {
   public:
-    static constexpr unsigned kMostRequests = 12;
+    static constexpr unsigned kMostRequests = 16;
+    static constexpr std::int64_t kOldestHead = 86'400;  // seconds; an older one stands still
 
     // `path` is the upstream's, `chains[0].upstreams[1]`; `batch` the calls of the largest array
     // that would be sent to it, below 2: none is promised. References must outlive it.
@@ -43,7 +45,8 @@ class Fitness final : public Examination {
     void learn_chain_id(const Heard& heard);
     void learn_head(const Heard& heard);
     void learn_checkpoint(const Heard& heard);
-    void learn_batch(const Heard& heard);
+    void learn_batch(const Question& question, const Heard& heard);
+    void look_for_batch_limit(const Question& question, const Heard& heard);
     void learn_state(const Heard& heard);
 
     const config::Chain& chain_;
@@ -51,6 +54,10 @@ class Fitness final : public Examination {
     const std::string path_;
     const std::size_t batch_;
     std::vector<config::Problem> problems_;
+    // Once an array was refused: how large a one is taken.
+    std::optional<BatchSearch> search_;
+    std::size_t refusal_ = 0;  // its place among the problems
+    std::string refusal_words_;
     std::vector<Topic> due_ = {Topic::chain_id};  // the next one last
     std::optional<chain::BlockId> head_;
     std::int64_t head_age_ = 0;

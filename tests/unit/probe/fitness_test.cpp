@@ -79,6 +79,16 @@ TEST_CASE("an upstream that does not") {
     CHECK(test.problems_when(Topic::batch, refused) ==
           "chains[0].upstreams[1].batch.max_calls: an array of 50 calls is refused; it takes 10: "
           "at most 10\n");
+    const auto takes = [&test](std::size_t most) {
+        return test.problems([most](const Question& question) -> std::optional<Heard> {
+            return question.calls > most ? std::optional(failed(Cause::batch_too_large, "too big"))
+                                         : std::nullopt;
+        });
+    };
+    const std::string path = "chains[0].upstreams[1].batch.max_calls: ";
+    CHECK(takes(10) == path + "an array of 50 calls is refused; it takes 10: too big\n");
+    CHECK(takes(3) == path + "an array of 50 calls is refused; it takes 3: too big\n");
+    CHECK(takes(1) == path + "an array of 50 calls is refused; it takes no arrays: too big\n");
     CHECK(test.problems_when(Topic::batch, failed(Cause::rate_limited)) ==
           "chains[0].upstreams[1].rate: an array of 50 calls runs into a rate limit\n");
     CHECK(test.problems_when(Topic::state, failed(Cause::state_missing, "missing trie node")) ==
@@ -87,6 +97,15 @@ TEST_CASE("an upstream that does not") {
     other[other.find("0xa") + 2] = 'b';
     CHECK(test.problems_when(Topic::checkpoint, result(other))
               .starts_with("chains[0].upstreams[1].url: has another block at the checkpoint: 0xb"));
+}
+
+TEST_CASE("a head that stands still is reported") {
+    Heard old = result(block("0x1000"));
+    old.wall += 86'500;
+    CHECK(promising().problems_when(Topic::head, old) ==
+          "chains[0].upstreams[1].url: its head, block 4096, is 24 hours old\n");
+    old.wall -= 1'000;
+    CHECK(promising().problems_when(Topic::head, old).empty());
 }
 
 TEST_CASE("nothing is asked that the configuration does not promise") {
