@@ -53,15 +53,18 @@ TEST_CASE("a client at ten times its rate does not slow another one down", "[dae
     config.chain = {"rate_limits: {max_wait: 500ms}"};
     Daemon daemon(config);
     REQUIRE(daemon.wait_until_ready());
-    const Clock::duration quiet = p99(daemon);
-
     std::atomic<bool> over = false;
+    std::atomic<bool> noisy = false;
     std::atomic<std::size_t> refused = 0;
     std::vector<std::thread> noise;
     for (int i = 0; i < 20; ++i) {
         noise.emplace_back([&] {
             RawClient client(daemon.rpc_address());
             while (!over) {
+                if (!noisy) {
+                    std::this_thread::sleep_for(1ms);
+                    continue;
+                }
                 const HttpResponse response = client.post(kNoisy, rpc("eth_gasPrice"));
                 if (response.status == 429) {
                     ++refused;
@@ -70,12 +73,22 @@ TEST_CASE("a client at ten times its rate does not slow another one down", "[dae
             }
         });
     }
-    CHECK(wait_until([&] { return refused > 20; }));
-    const Clock::duration beside = p99(daemon);
+    // What the machine does beside the test is no part of it: a difference that is there in each of
+    // several rounds is the program's.
+    bool undisturbed = false;
+    for (int round = 0; round < 4 && !undisturbed; ++round) {
+        noisy = false;
+        const Clock::duration quiet = p99(daemon);
+        noisy = true;
+        const std::size_t before = refused;
+        CHECK(wait_until([&] { return refused > before + 20; }));
+        const Clock::duration beside = p99(daemon);
+        undisturbed = beside <= 2 * quiet;
+        CAPTURE(round, quiet.count(), beside.count());
+        CHECK((undisturbed || round < 3));
+    }
     over = true;
     for (std::thread& each : noise) {
         each.join();
     }
-    // What the machine does beside the test is no part of it: 10 ms are allowed for it.
-    CHECK(beside <= 2 * quiet + 10ms);
 }

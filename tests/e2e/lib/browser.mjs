@@ -19,13 +19,15 @@ export class Browser {
   #serial = 0;
   #waiting = new Map();
 
-  static async start(t) {
+  // `hosts` are names that stand for this machine.
+  static async start(t, {hosts = []} = {}) {
     const browser = new Browser();
     const profile = mkdtempSync(path.join(tmpdir(), 'weir-browser-'));
     browser.#child = spawn(
       binary,
       ['--headless=new', '--no-sandbox', '--disable-gpu', '--hide-scrollbars', '--disable-dev-shm-usage', '--no-first-run',
-        '--disable-background-networking', `--user-data-dir=${profile}`, '--remote-debugging-pipe'],
+        '--disable-background-networking', `--host-resolver-rules=${hosts.map((host) => `MAP ${host} 127.0.0.1`).join(',')}`,
+        `--user-data-dir=${profile}`, '--remote-debugging-pipe'],
       {stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'], detached: true},
     );
     browser.#child.stdio[4].setEncoding('utf8').on('data', (text) => browser.#hear(text));
