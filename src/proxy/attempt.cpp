@@ -118,6 +118,7 @@ Judged judge_result(const Services& services, const Sending& sending,
         TransportFailure failure = result.error();
         judged.verdict = routing::classify(call_of(sending), failure);
         judged.sent = failure.sent;
+        judged.no_room = failure.origin == TransportFailure::Origin::no_room;
         judged.detail = std::move(failure.detail);
     }
     judged.at = at;
@@ -147,7 +148,8 @@ runtime::Task<std::optional<TransportFailure>> read_to_end(runtime::BufferPool& 
         }
         if (!reply.body.append(chunk.bytes())) {
             co_return TransportFailure{.cause = routing::Cause::response_too_large,
-                                       .detail = "no memory left for the reply"};
+                                       .detail = "no memory left for the reply",
+                                       .origin = TransportFailure::Origin::no_room};
         }
         if (*step == upstream::ReplyRest::Chunk::end) {
             reply.rest.reset();

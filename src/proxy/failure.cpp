@@ -115,6 +115,13 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
         return make(ErrorType::deadline, "no upstream of chain " + chain.name +
                                              " answered in time; the call may be tried again");
     }
+    if (ending.no_room) {
+        GatewayError error =
+            make(ErrorType::overloaded,
+                 "the gateway has no memory left for the reply; retry in a second");
+        error.retry_after_seconds = 1;
+        return error;
+    }
     if (ending.last_cause && ending.retries_spent) {
         return make(ErrorType::bad_upstream_reply,
                     "an upstream of chain " + chain.name + " gave no usable reply (" +

@@ -63,6 +63,7 @@ std::string_view name_of(Passed passed) {
         case Passed::client_gone:
             return "client_gone";
         case Passed::broken_off:
+        case Passed::given_up:
             return "broken_off";
     }
     return {};

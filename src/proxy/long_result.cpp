@@ -46,9 +46,10 @@ class Passage {
     runtime::Task<Passed> run(std::string_view prefix);
 
   private:
-    enum class Reading { going, whole, broken };
+    enum class Reading { going, whole, broken, given_up };
 
     runtime::Task<> read_all(std::size_t offset);  // of the next byte in the reply
+    bool is_own(const routing::TransportFailure& failure) const;
     bool hold_back(runtime::Buffer& part);
     void end_reading(Reading how);
     runtime::Task<Passed> write_all(std::string_view prefix);
@@ -58,6 +59,7 @@ class Passage {
     ResponseSink& sink_;
     Reading reading_ = Reading::going;
     bool client_gone_ = false;
+    bool held_up_ = false;     // reading has waited for the client
     runtime::Buffer backlog_;  // read and checked, not yet taken by the writer
     runtime::Event readable_;  // the backlog has grown, or reading has ended
     runtime::Event writable_;  // the backlog was taken, or nobody wants it
@@ -83,7 +85,7 @@ runtime::Task<> Passage::read_all(std::size_t offset) {
     for (bool more = true; more;) {
         const auto step = co_await result_.rest->read(chunk);
         if (!step) {
-            end_reading(Reading::broken);
+            end_reading(is_own(step.error()) ? Reading::given_up : Reading::broken);
             co_return;
         }
         more = *step == upstream::ReplyRest::Chunk::more;
@@ -96,6 +98,7 @@ runtime::Task<> Passage::read_all(std::size_t offset) {
         keep_result(result_.scanner.envelope(), chunk, offset);
         offset += size;
         while (!client_gone_ && !hold_back(chunk)) {
+            held_up_ = true;
             writable_.reset();
             co_await writable_.wait();
         }
@@ -106,6 +109,12 @@ runtime::Task<> Passage::read_all(std::size_t offset) {
         readable_.set();
     }
     end_reading(result_.scanner.state() == State::complete ? Reading::whole : Reading::broken);
+}
+
+// Not the upstream's doing.
+bool Passage::is_own(const routing::TransportFailure& failure) const {
+    return failure.origin != routing::TransportFailure::Origin::upstream ||
+           (held_up_ && failure.cause == routing::Cause::timeout);
 }
 
 // Moves `part` to the backlog. False: the client is to take what is there first.
@@ -135,9 +144,9 @@ runtime::Task<Passed> Passage::write_all(std::string_view prefix) {
             readable_.reset();
             co_await readable_.wait();
         }
-        if (reading_ == Reading::broken) {
+        if (reading_ == Reading::broken || reading_ == Reading::given_up) {
             sink_.abort();
-            co_return Passed::broken_off;
+            co_return reading_ == Reading::broken ? Passed::broken_off : Passed::given_up;
         }
         if (backlog_.empty()) {
             break;

@@ -321,6 +321,7 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
 void ReadOperation::settle(routing::UpstreamIndex upstream, Judged&& judged) {
     report_attempt(services_, chain_, plan_, upstream, judged);
     const Cause cause = judged.verdict.cause;
+    ending_.no_room = judged.no_room;
     const bool unknown_block = cause == Cause::block_unknown && judged.answer &&
                                plan_.pinned == nullptr &&
                                opinion_.judge_unknown_block() == SecondOpinion::Opinion::give;

@@ -200,7 +200,7 @@ Verdict classify(const CallSent& call, const TransportFailure& failure) {
     if (failure.sent == TransportFailure::Sent::nothing) {
         verdict.disposition = Disposition::try_another;  // even a write: it never left
     }
-    if (failure.origin == TransportFailure::Origin::gateway) {
+    if (failure.origin != TransportFailure::Origin::upstream) {
         verdict.blame = Blame::nobody;
     }
     return verdict;

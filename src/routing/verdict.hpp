@@ -50,7 +50,11 @@ struct TransportFailure {
     enum class Sent : std::uint8_t { nothing, something } sent = Sent::something;
     std::string detail;  // for the log: no URL, no key
     // Whose doing it was: the gateway's own limits and cancellations count against no upstream.
-    enum class Origin : std::uint8_t { upstream, gateway } origin = Origin::upstream;
+    enum class Origin : std::uint8_t {
+        upstream,
+        gateway,
+        no_room,  // the gateway's too: its buffers are full
+    } origin = Origin::upstream;
 };
 
 // What a time in a reply without a `Date` is read against: when the reply came, by the gateway's

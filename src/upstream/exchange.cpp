@@ -24,7 +24,7 @@ TransportFailure failure(const HttpConnection& connection, Cause cause, std::str
 TransportFailure no_memory(const HttpConnection& connection) {
     TransportFailure failed = failure(connection, Cause::connection_lost,
                                       "no room for the reply: max_buffered is used up");
-    failed.origin = TransportFailure::Origin::gateway;
+    failed.origin = TransportFailure::Origin::no_room;
     return failed;
 }
 

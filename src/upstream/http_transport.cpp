@@ -102,6 +102,8 @@ class HttpTransport::Rest final : public ReplyRest {
 
 runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
     runtime::Buffer& into) {
+    // Nothing is lost by asking again: others give memory back, or the deadline ends it.
+    constexpr core::Duration kRoomPause = core::milliseconds(10);
     into.clear();
     while (!ended_) {
         const ReplyBody::Step step = body_.take(into, kStreamed);
@@ -109,6 +111,7 @@ runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
             ended_ = true;
             break;
         }
+        bool lacks_room = step == ReplyBody::Step::no_memory;
         Failed failed = failure_of(step, body_, *connection_);
         if (!failed && (step == ReplyBody::Step::full || !into.empty())) {
             co_return Chunk::more;
@@ -120,7 +123,16 @@ runtime::Task<core::Result<Chunk, TransportFailure>> HttpTransport::Rest::read(
                 connection_->woken(error);
                 continue;
             }
+            lacks_room = read == HttpConnection::Read::no_memory;
             failed = failure_of(read, *connection_, body_, ended_);
+        }
+        if (lacks_room && !into.empty()) {
+            co_return Chunk::more;
+        }
+        if (lacks_room && connection_->stopped() == HttpConnection::Stop::none) {
+            const core::TimePoint later = transport_.worker_.clock.now() + kRoomPause;
+            co_await runtime::sleep_until(transport_.worker_.io, later);
+            continue;
         }
         if (failed) {
             connection_->close();

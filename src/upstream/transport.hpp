@@ -66,6 +66,7 @@ class ReplyRest {
 
     // Replaces what `into` held with the next bytes of the body. False in `Chunk::more` once the
     // body has ended; a failure when it broke off, went over `max_reply` or over the deadline.
+    // Where memory is short it waits until there is some.
     enum class Chunk : std::uint8_t { more, end };
     virtual runtime::Task<core::Result<Chunk, routing::TransportFailure>> read(
         runtime::Buffer& into) = 0;

@@ -9,6 +9,7 @@
 #include "support/simulators.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -52,6 +53,7 @@ struct House {
         });
         DaemonConfig config = DaemonConfig::with({provider.url()});
         config.server = server;
+        config.chain = {"methods: {reads: [eth_echo]}"};
         config.upstreams[0].more = upstream;
         daemon = std::make_unique<Daemon>(config);
         REQUIRE(daemon->wait_until_ready());
@@ -280,6 +282,91 @@ TEST_CASE("slow clients and endless upstreams within the memory that is promised
     house.provider.change([](Script& s) { s.faults = {}; });
     clients.clear();
     CHECK(wait_until([&] { return house.is_served(); }));
+}
+
+TEST_CASE("a reply that finds no room is told as overload, and held against nobody", "[daemon]") {
+    const House house({"max_buffered: 16MiB"});
+    const std::string call = rpc("eth_getLogs", R"([{"fromBlock":"0x1"}])");  // 10 MB
+    std::string body = "[" + call;
+    for (int i = 0; i < 3; ++i) {
+        body += "," + call;
+    }
+    const HttpResponse response = house.daemon->post(body + "]");
+    CHECK(response.status == 200);
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const std::string one = item(response.body, i);
+        told += type_of(one) == "overloaded" ? 1 : 0;
+        CHECK((type_of(one) == "overloaded" || result_of(one).size() > 9'000'000));
+    }
+    CHECK(told >= 3);
+    const std::string status = house.daemon->admin("/api/status").body;
+    CHECK(status.find(R"("success_rate":1.000)") != std::string::npos);
+    CHECK(house.is_served());
+}
+
+namespace {
+
+// What one client met that sent a request of almost 5 MiB and read the equally large answer slowly.
+enum class Met : std::uint8_t { served, told_why_not, something_else };
+
+Met send_much_read_slowly(std::uint16_t port) {
+    const std::string params = "[\"" + std::string(5 * kMiB - 100, 'x') + "\"]";
+    const std::string body = rpc("eth_echo", params);
+    HttpClient client(port);
+    client.receive_buffer(64 * 1024);
+    const bool sent = client.send(posted("", body.size())) && client.send(body);
+    client.read_slowly(milliseconds(25));  // between pieces of 64 KiB at most
+    const auto answer = client.read_answer();
+    if (sent && answer && answer->status == 200 &&
+        jsonrpc::member(result_of(answer->body), "params") == params) {
+        return Met::served;
+    }
+    const bool told = answer && answer->status == 503 && type_of(answer->body) == "overloaded" &&
+                      !answer->header("Retry-After").empty();
+    return told ? Met::told_why_not : Met::something_else;
+}
+
+}  // namespace
+
+TEST_CASE("sixty-four clients send 5 MiB each and read slowly", "[daemon]") {
+    constexpr std::size_t kClients = 64;
+    for (const std::size_t buffers : {64 * kMiB, 512 * kMiB}) {
+        CAPTURE(buffers);
+        const House house({"max_buffered: " + std::to_string(buffers / kMiB) + "MiB"});
+        std::array<std::atomic<std::size_t>, 3> met{};
+        std::vector<std::thread> clients;
+        for (std::size_t i = 0; i < kClients; ++i) {
+            clients.emplace_back(
+                [&] { ++met[static_cast<std::size_t>(send_much_read_slowly(house.port()))]; });
+        }
+        // Somebody small beside them.
+        std::size_t answered = 0;
+        std::size_t refused = 0;
+        Clock::duration slowest{};
+        const auto probe = house.client();
+        while (met[0] + met[1] + met[2] < kClients) {
+            const auto begin = Clock::now();
+            const HttpResponse response = probe->post("/", rpc("eth_gasPrice"));
+            slowest = std::max(slowest, Clock::now() - begin);
+            ++(response.status == 200 ? answered : refused);
+            std::this_thread::sleep_for(milliseconds(10));  // its pace
+        }
+        for (std::thread& each : clients) {
+            each.join();
+        }
+        // A long answer that finds no room for a while waits for it, and is nobody's failure.
+        CHECK(met[2] == 0);
+        CHECK(met[0] >= (buffers == 64 * kMiB ? 1 : kClients * 3 / 4));
+        const std::string status = house.daemon->admin("/api/status").body;
+        CHECK(status.find(R"("success_rate":1.000)") != std::string::npos);
+        CHECK(answered > 50);
+        CHECK(refused == 0);
+        CHECK(slowest < std::chrono::seconds(5));  // the one provider is as busy as the program
+        if (!kSanitized) {                         // the sanitizer's own memory is far larger
+            CHECK(peak_resident_bytes(house.pid()) < buffers + kBase);
+        }
+    }
 }
 
 TEST_CASE("descriptors used up: the program does not spin, and recovers", "[daemon]") {

@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <stdexcept>
 #include <sys/socket.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -89,6 +90,7 @@ void HttpClient::receive_buffer(int bytes) {
 }
 
 std::string HttpClient::read_some() {
+    std::this_thread::sleep_for(pause_);
     std::array<char, 65536> room;
     const ssize_t got = ::recv(socket_, room.data(), room.size(), 0);
     return got > 0 ? std::string(room.data(), static_cast<std::size_t>(got)) : std::string();

@@ -1,6 +1,7 @@
 // A blocking TCP client that sends exactly the bytes it is given; every wait is bounded.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ class HttpClient {
     void half_close();
     void reset();                    // closes with RST
     void receive_buffer(int bytes);  // SO_RCVBUF
+    // From now on each read of a piece waits so long first.
+    void read_slowly(std::chrono::milliseconds pause) { pause_ = pause; }
 
     // The next answer, with Content-Length, chunked, or until the connection's end; nothing if
     // none is complete within the bound. `to_head`: the answer is to HEAD and has no body.
@@ -45,6 +48,7 @@ class HttpClient {
     bool fill();
 
     int socket_;
+    std::chrono::milliseconds pause_{0};
     std::string held_;
 };
 

@@ -52,3 +52,13 @@ TEST_CASE("a call that is not tried again because too many are already says so")
           "no upstream of chain ethereum gave a usable reply (connection_lost); the call may be "
           "tried again");
 }
+
+TEST_CASE("where the gateway itself had no room for a reply, no upstream is named for it") {
+    Ending ending;
+    ending.nobody = {.reason = routing::NoUpstream::Reason::all_tried};
+    ending.last_cause = routing::Cause::connection_lost;
+    CHECK(told(ending).type == ErrorType::bad_upstream_reply);
+    ending.no_room = true;
+    CHECK(told(ending).type == ErrorType::overloaded);
+    CHECK(told(ending).retry_after_seconds == 1);
+}
