@@ -303,7 +303,7 @@ TEST_CASE("a reply for which there is no room is the gateway's own failure") {
     TransportFixture fixture(peer.port(), {}, {}, 256 << 10);
     const Outcome outcome = fixture.send();
     REQUIRE(outcome.failure.has_value());
-    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::gateway);
+    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::no_room);
     CHECK(fixture.budget.used() == 0);
     CHECK(fixture.idle() == 0);
 }
