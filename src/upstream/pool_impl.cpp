@@ -422,16 +422,24 @@ void Pool::Impl::call_wake(std::optional<UpstreamIndex> index) {
     }
 }
 
-// The same call failed alike at another upstream: it counts against neither.
+// The same call failed alike at another upstream, or others of its method did: it counts against
+// nobody.
 bool Pool::Impl::forgive_alike(const AttemptReport& report) {
-    const FailureLog::Entry entry{report.call_hash, report.verdict.cause, report.upstream,
-                                  report.at};
+    FailureLog::Entry entry{.call_hash = report.call_hash,
+                            .method_hash = std::hash<std::string_view>{}(report.method),
+                            .cause = report.verdict.cause,
+                            .upstream = report.upstream,
+                            .at = report.at};
     const std::vector<UpstreamIndex> others = failures.alike(entry);
+    entry.failed_alike = !others.empty();
     for (const UpstreamIndex other : others) {
         members[other].health.forgive(report.call_hash);
     }
+    if (!entry.failed_alike && failures.blames_method(entry)) {
+        return true;  // and not remembered: many of these would push out what they rest on
+    }
     failures.add(entry);
-    return !others.empty();
+    return entry.failed_alike;
 }
 
 }  // namespace weir::upstream

@@ -373,6 +373,29 @@ TEST_CASE("a long reply that does not show its id first is read whole") {
     CHECK(sink.body == R"({"jsonrpc":"2.0","id":7,"result":)" + value + '}');
 }
 
+TEST_CASE("calls that every node fails on turn none away, however many and different they are") {
+    Fixture f(2);
+    for (const routing::UpstreamIndex upstream : {0, 1}) {
+        f.transport.on(upstream, rpc_error(-32603, "Internal error"));
+    }
+    const auto state = [&f](std::size_t upstream) {
+        return f.pools[0]->snapshots().get()->upstreams[upstream].state;
+    };
+    // More than may be asked twice.
+    for (int i = 0; i < 300; ++i) {
+        f.ask(call("1", "eth_getStorageAt", "[" + std::to_string(i) + "]"));
+    }
+    CHECK(state(0) == routing::UpstreamState::fit);
+    CHECK(state(1) == routing::UpstreamState::fit);
+    // One that is ill by itself is found out.
+    f.transport.on(1, result("\"0x1\""));
+    for (int i = 0; i < 40; ++i) {
+        f.ask(call("1", "eth_getBalance", "[" + std::to_string(i) + "]"));
+    }
+    CHECK(state(0) == routing::UpstreamState::circuit_open);
+    CHECK(state(1) == routing::UpstreamState::fit);
+}
+
 TEST_CASE("a hostile client cannot turn an upstream away from the others") {
     Fixture f(1);
     const auto is_well = [&f] {
