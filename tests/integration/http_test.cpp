@@ -116,6 +116,9 @@ TEST_CASE("a chain whose upstreams all rest is not fit, and was", "[daemon]") {
     house.provider.change([](simulator::Script& s) {
         s.throttle = {.calls_per_second = 0.01, .burst = 1, .wait = core::seconds(30)};
     });
+    for (int i = 0; i < 2; ++i) {  // one call may pass
+        static_cast<void>(house.daemon->post(rpc("eth_gasPrice")));
+    }
     REQUIRE(house.daemon->wait_for_state("a", "cooling_down"));
     CHECK(house.daemon->admin("/readyz?chain=ethereum").status == 503);
     CHECK(house.daemon->admin("/readyz").status == 200);
