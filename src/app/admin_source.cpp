@@ -85,10 +85,10 @@ std::string DaemonSource::status_json() {
     const core::TimePoint now = clock_.now();
     server::DaemonStatus status{.version = version_,
                                 .uptime = now - started_,
-                                 .draining = state_.draining(),
-                                 .chains = {},
-                                 .unknown_writes = {},
-                                 .unrouted = unrouted_.list(now)};
+                                .draining = state_.draining(),
+                                .chains = {},
+                                .unknown_writes = {},
+                                .unrouted = unrouted_.list(now)};
     const Chains all = chains();
     for (const auto& each : all) {
         const auto snapshot = each->pool.snapshots().get();

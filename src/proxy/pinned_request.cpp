@@ -312,8 +312,7 @@ class PinnedRequest {
     }
 
     bool is_optional(std::size_t place) const {
-        return std::find(wish_.optional.begin(), wish_.optional.end(), place) !=
-               wish_.optional.end();
+        return std::count(wish_.optional.begin(), wish_.optional.end(), place) != 0;
     }
 
     // The chain went on without the block, and the client did not ask for this one.
@@ -323,12 +322,11 @@ class PinnedRequest {
              block_->reason() != Unavailable::unknown)) {
             return false;
         }
+        bool lost = false;
         for (std::size_t i = 0; i < plans_.size(); ++i) {
-            if (is_lost(i) && !is_optional(i)) {
-                return true;
-            }
+            lost = lost || (is_lost(i) && !is_optional(i));
         }
-        return false;
+        return lost;
     }
 
     // As they would be without a block.

@@ -150,8 +150,6 @@ void ReadOperation::take_over(Earlier&& earlier) {
     settle_failure(earlier.upstream, earlier.cause, std::move(earlier.said));
 }
 
-ReadOperation::~ReadOperation() { client_.remove(*this); }
-
 // Is there an answer, or nobody who may be asked again?
 bool ReadOperation::has_ended() {
     if (!answer_ && !(opinion_.asks_by_number() && !ending_.retries_spent &&
@@ -183,6 +181,13 @@ void ReadOperation::begin_round() {
     passing_failure_ = false;
 }
 
+upstream::Turn ReadOperation::turn_among_limited() const {
+    return {.among = limited_,
+            .traits = plan_.traits,
+            .method = plan_.call->method,
+            .share = share_of(plan_)};
+}
+
 // Another upstream at once was tried; now for those that only a limit keeps from serving.
 runtime::Task<bool> ReadOperation::wait_for_turn() {
     limited_ &= ~refused_;
@@ -190,10 +195,7 @@ runtime::Task<bool> ReadOperation::wait_for_turn() {
     if (limited_.none() || attempts_ >= chain_.config.reads.max_attempts || now >= deadline_) {
         co_return false;
     }
-    const upstream::Turn turn{.among = limited_,
-                              .traits = plan_.traits,
-                              .method = plan_.call->method,
-                              .share = share_of(plan_)};
+    const upstream::Turn turn = turn_among_limited();
     turn_ = co_await patience_.wait(turn, ending_);
     co_return turn_.has_value();
 }
@@ -436,11 +438,7 @@ bool ReadOperation::may_pause_and_retry(core::TimePoint resume) const {
 Answer ReadOperation::give_up(core::TimePoint now) {
     ending_.out_of_time = now >= deadline_;
     if (!ending_.available_at && limited_.any()) {
-        const upstream::Turn turn{.among = limited_,
-                                  .traits = plan_.traits,
-                                  .method = plan_.call->method,
-                                  .share = share_of(plan_)};
-        ending_.available_at = chain_.pool.outlook(turn, now).capacity_at;
+        ending_.available_at = chain_.pool.outlook(turn_among_limited(), now).capacity_at;
     }
     Answer answer = last_error_ ? std::move(*last_error_)
                                 : Answer::failed(error_of(ending_, chain_.config, now));

@@ -33,7 +33,7 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
                                      LongReplies long_replies, ClientPresence& client,
                                      std::optional<routing::UpstreamIndex> only);
 
-    ~ReadOperation();
+    ~ReadOperation() { client_.remove(*this); }
 
   private:
     class Running;
@@ -47,6 +47,7 @@ class ReadOperation final : public runtime::Recycled, private ClientPresence::Li
     bool has_ended();
     void look_again();
     void begin_round();
+    upstream::Turn turn_among_limited() const;
     runtime::Task<bool> wait_for_turn();
     void on_client_gone() override;
     std::optional<upstream::Granted> admit(core::TimePoint now);
