@@ -102,7 +102,8 @@ std::string DaemonSource::status_json() {
                                  .upstreams = each->pool.status(now),
                                  .in_flight = each->pool.calls_in_flight().look(now),
                                  .recent = each->pool.traffic().list(now),
-                                 .latest = each->pool.traffic().latest(now)});
+                                 .latest = each->pool.traffic().latest(now),
+                                 .over_own_rate = each->pool.own_rates().list(now)});
     }
     constexpr std::size_t kMostWrites = 20;
     const auto name_of = [&all](std::size_t chain) {

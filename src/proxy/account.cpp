@@ -104,6 +104,9 @@ void account(Services& services, const ChainContext& chain, const Finished& fini
         if (item.answer->kind() == Answer::Kind::gateway_error &&
             item.answer->error().type == ErrorType::rate_limited) {
             chain.meter.rate_limited(item.plan->refusal ? Scope::client : Scope::upstream);
+            if (item.plan->refusal) {
+                chain.pool.own_rates().add(client.name, finished.at);
+            }
         }
         if (number != 0 && finished.failure.empty()) {
             outcome = outcome_name(number);

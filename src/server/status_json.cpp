@@ -148,6 +148,23 @@ void write_latest(JsonWriter& out, const upstream::RecentTraffic::Latest& latest
     out.close('}');
 }
 
+// Who was told to wait by a rate of its own, in the last minute, and of that now.
+void write_own_rates(JsonWriter& out, const std::vector<upstream::OwnRates::Client>& clients) {
+    out.key("over_own_rate");
+    out.open('[');
+    for (const upstream::OwnRates::Client& client : clients) {
+        out.open('{');
+        out.key("client");
+        out.value(client.name);
+        out.key("calls");
+        out.value(client.calls);
+        out.key("latest");
+        out.value(client.latest);
+        out.close('}');
+    }
+    out.close(']');
+}
+
 // The calls that wait for their answer.
 void write_in_flight(JsonWriter& out, const upstream::CallsInFlight::Seen& seen) {
     out.key("in_flight");
@@ -161,10 +178,11 @@ void write_in_flight(JsonWriter& out, const upstream::CallsInFlight::Seen& seen)
     out.close('}');
 }
 
-// The last minutes, oldest step first; the last step is under way. And the last seconds.
+// The last minutes, oldest step first; the last step is under way. Of a chain also the last seconds,
+// and whose rate it was.
 void write_recent(JsonWriter& out, std::string_view name,
                   const std::vector<upstream::RecentTraffic::Step>& steps,
-                  const upstream::RecentTraffic::Latest* latest = nullptr) {
+                  const ChainStatus* chain = nullptr) {
     using Step = upstream::RecentTraffic::Step;
     const auto list = [&](std::string_view key, auto value) {
         out.key(key);
@@ -183,8 +201,9 @@ void write_recent(JsonWriter& out, std::string_view name,
     list("failed", [](const Step& step) { return step.failed; });
     list("p50_ms", [](const Step& step) { return latency(step.p50); });
     list("p95_ms", [](const Step& step) { return latency(step.p95); });
-    if (latest != nullptr) {
-        write_latest(out, *latest);
+    if (chain != nullptr) {
+        write_latest(out, chain->latest);
+        write_own_rates(out, chain->over_own_rate);
     }
     out.close('}');
 }
@@ -209,7 +228,7 @@ void write_chain(JsonWriter& out, const ChainStatus& chain) {
     out.key("block_time_seconds");
     out.value(in_seconds(chain.block_time));
     write_in_flight(out, chain.in_flight);
-    write_recent(out, "recent", chain.recent, &chain.latest);
+    write_recent(out, "recent", chain.recent, &chain);
     out.close('}');
 }
 

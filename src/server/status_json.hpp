@@ -25,6 +25,7 @@ struct ChainStatus {
     upstream::CallsInFlight::Seen in_flight;
     std::vector<upstream::RecentTraffic::Step> recent;
     upstream::RecentTraffic::Latest latest;
+    std::vector<upstream::OwnRates::Client> over_own_rate;
 };
 
 struct UnknownWrite {

@@ -266,6 +266,8 @@ core::TimePoint Pool::last_client_call() const {
 
 RecentTraffic& Pool::traffic() { return impl_->line->traffic; }
 
+OwnRates& Pool::own_rates() { return impl_->line->own_rates; }
+
 CallsInFlight& Pool::calls_in_flight() { return impl_->line->calls_in_flight; }
 
 std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {

@@ -14,6 +14,7 @@
 #include "routing/snapshot.hpp"
 #include "routing/verdict.hpp"
 #include "upstream/calls_in_flight.hpp"
+#include "upstream/own_rates.hpp"
 #include "upstream/recent_traffic.hpp"
 
 #include <cstddef>
@@ -320,6 +321,7 @@ class Pool {
     // What clients met, for the status page.
     RecentTraffic& traffic();
     CallsInFlight& calls_in_flight();
+    OwnRates& own_rates();
 
   private:
     friend class Permit;

@@ -107,6 +107,7 @@ struct Pool::Impl {
         std::atomic<std::size_t> waiting = 0;  // calls in their queues, for those without the lock
         RecentTraffic traffic;                 // has a lock of its own
         CallsInFlight calls_in_flight;
+        OwnRates own_rates;  // likewise
     };
 
     Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint now);

@@ -188,6 +188,23 @@ test('all close their connections, and recover', options, async (t) => {
   assert.match(await page.text('.users'), /^Now: none of \d+ calls failed in the last \d+ s\. In the last minute of \d+ calls \d+ failed\.$/);
 });
 
+test('whose limit it is', options, async (t) => {
+  const token = 'bot-bot-bot-bot-bot-bot-bot-bot';
+  const node = await startNode(t);
+  const weir = await startGateway(t, {
+    chainId: 1, chain: {}, upstreams: [{url: node.url}],
+    settings: {clients: [{name: 'bot', tokens: [token], rate: {calls_per_second: 1, burst: 1}}]},
+  });
+  const page = await open(t, weir);
+  const headers = {'content-type': 'application/json', authorization: `Bearer ${token}`};
+  const calls = () => Promise.all(Array.from({length: 20}, () => fetch(weir.url, {method: 'POST', headers, body: call('eth_gasPrice')}).then((r) => r.text())));
+  await until('the page names the client', async () => {
+    await calls();
+    return /^\u25b2 .*: client bot is over the rate set for it$/.test(await page.text('h2'));
+  });
+  assert.match(await page.text('.users'), /told to wait by a rate of their own: bot \(\d+ calls?\)/);
+});
+
 test('it drains', options, async (t) => {
   const node = await startNode(t);
   const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: [{url: node.url}], settings: {server: {drain_delay: '60s'}}});

@@ -84,6 +84,7 @@ function usersOf(chain) {
     now: {...latest, served: latest.calls - latest.failed - latest.limited},
     late: chain.in_flight.late,
     oldest: chain.in_flight.oldest_seconds,
+    owns: chain.recent.over_own_rate.filter(({latest: calls}) => calls > 0),
   };
 }
 
@@ -109,12 +110,15 @@ function feltNow(chain, users) {
   if (late >= FEW && now.served === 0) return bad(`down: no call is answered; ${waiting(users)}`);
   if (late >= FEW && lateShare >= 0.05) return bad(`users feel it: ${waiting(users)}`);
   if (share(now.failed) >= 0.01) return bad(`users feel it: ${percent(share(now.failed))} of calls fail now`);
-  if (now.calls >= FEW && share(now.limited) >= NEARLY_ALL) {
-    return bad(`users are refused: ${now.limited === now.calls ? 'all' : 'nearly all'} calls are told to wait now`);
+  const own = users.owns.reduce((sum, {latest}) => sum + latest, 0);  // told to wait by a rate that we gave them
+  const theirs = Math.max(0, now.limited - own);                      // and by the providers' limits
+  if (now.calls >= FEW && share(theirs) >= NEARLY_ALL) {
+    return bad(`users are refused: the providers' limits make ${theirs === now.calls ? 'all' : 'nearly all'} calls wait now`);
   }
-  if (share(now.limited) >= 0.01) {
-    return warn(`users are slowed: ${percent(share(now.limited))} of calls are told to wait now`);
+  if (share(theirs) >= 0.01) {
+    return warn(`users are slowed: the providers' limits make ${percent(share(theirs))} of calls wait now`);
   }
+  if (share(own) >= 0.01) return warn(`${clientsOf(users.owns)} over the rate set for ${users.owns.length === 1 ? 'it' : 'them'}`);
   if (oldest >= 10 && lateShare >= 0.01) return warn(`slow: ${waiting(users)}`);
   return null;
 }
@@ -125,6 +129,15 @@ function met({calls, failed, limited}) {
   const parts = [failed > 0 && `${grouped(failed)} failed`, limited > 0 && `${grouped(limited)} ${limited === 1 ? 'was' : 'were'} told to wait`];
   return `of ${count(calls, 'call')} ${parts.filter(Boolean).join(' and ')}`;
 }
+
+// Names as a list for people: three of them at most.
+function listOf(names) {
+  const more = names.length - 3;
+  return names.slice(0, 3).join(', ') + (more > 0 ? ` and ${more} more` : '');
+}
+
+const clientsOf = (owns) =>
+  `client${owns.length === 1 ? '' : 's'} ${listOf(owns.map(({client}) => client))} ${owns.length === 1 ? 'is' : 'are'}`;
 
 // The same in a sentence or two, for now and for the last minute apart.
 function feelingOf(users, level) {
@@ -140,15 +153,13 @@ function feelingOf(users, level) {
     late > 0 && waiting(users),
   ];
   const lead = lost + late > 0 ? 'Users feel it now' : 'Now';
+  const clients = users.owns.map(({client, latest}) => `${client} (${count(latest, 'call')})`);
+  if (clients.length > 0) parts.push(`told to wait by a rate of their own: ${listOf(clients)}`);
   const before = minute.calls > 0 ? ` In the last minute ${met(minute)}.` : '';
   return `${lead}: ${parts.filter(Boolean).join('; ')}.${before}`;
 }
 
-function namesOf(troubles) {
-  const names = troubles.map(({upstream}) => upstream.name);
-  const more = names.length - 3;
-  return names.slice(0, 3).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
+const namesOf = (troubles) => listOf(troubles.map(({upstream}) => upstream.name));
 
 function judge(chain, draining) {
   const users = usersOf(chain);

@@ -30,12 +30,14 @@ TEST_CASE("calls in flight, what is met now, and that it drains") {
     waits.in_flight = {.calls = 24, .late = 20, .oldest = 8s};
     waits.latest = {.span = 9s,
                     .met = {.calls = 5, .limited = 1, .failed = 2, .p50 = {}, .p95 = {}}};
+    waits.over_own_rate = {{.name = "bot", .calls = 7, .latest = 3}};
     const server::ChainStatus idle;
     const std::string json = server::status_json(
         {.version = "1", .uptime = {}, .draining = true, .chains = {waits, idle}});
     INFO(json);
     const auto shows = [&json](std::string_view part) { return json.find(part) != json.npos; };
     CHECK(shows(R"("draining":true)"));
+    CHECK(shows(R"("over_own_rate":[{"client":"bot","calls":7,"latest":3}])"));
     CHECK(shows(R"("in_flight":{"calls":24,"late":20,"oldest_seconds":8)"));
     CHECK(shows(R"("latest":{"seconds":9.000,"calls":5,"limited":1,"failed":2})"));
     CHECK(shows(R"("in_flight":{"calls":0,"late":0,"oldest_seconds":null})"));
