@@ -122,7 +122,8 @@ TEST_CASE("probe says why an endpoint cannot be asked", "[daemon]") {
     INFO(outcome.out);
     CHECK(outcome.exit == 1);
     CHECK(has(outcome.out, "problem         connect_failed: "));
-    CHECK(has(outcome.out, "problem         bad_reply: HTTP status "));
+    CHECK(has(outcome.out,
+              "problem         bad_reply: a page of HTML or XML, no JSON; HTTP status "));
     CHECK(run({"probe"}).exit == 2);
     CHECK(run({"probe", "--nonsense", "http://a"}).exit == 2);
     const Outcome bad = run({"probe", "ftp://canary-0123456789", "http://ok.example"});

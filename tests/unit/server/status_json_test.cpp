@@ -12,6 +12,7 @@ TEST_CASE("what is safe and finalized is shown, and who has no such tag") {
     with.settled.safe = chain::TaggedBlock{{68, "0xs"}, {}};
     upstream::UpstreamStatus without;
     without.name = "b";
+    without.unsupported_methods = {"eth_\u202ecall"};
     without.unsupported_tags = {chain::Tag::safe, chain::Tag::finalized};
     chain.upstreams = {with, without};
     const std::string json =
@@ -20,6 +21,7 @@ TEST_CASE("what is safe and finalized is shown, and who has no such tag") {
     const auto shows = [&json](std::string_view part) { return json.find(part) != json.npos; };
     CHECK(shows(R"("head":null,"safe":null,"finalized":{"number":36,"hash":"0xf"},"upstreams")"));
     CHECK(shows(R"("safe":{"number":68,"hash":"0xs"},"finalized":null,"lag_blocks")"));
+    CHECK(shows(R"("unsupported_methods":["eth_ call"])"));
     CHECK(shows(R"("unsupported_tags":[])"));
     CHECK(shows(R"("unsupported_tags":["safe","finalized"])"));
 }
