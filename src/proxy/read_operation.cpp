@@ -373,8 +373,7 @@ void ReadOperation::settle_failure(routing::UpstreamIndex upstream, Cause cause,
     }
 }
 
-// Somebody else answered. One that was late by then has shown itself slow; the others count neither
-// way.
+// Somebody else answered. Who was late by then has shown itself slow; others count neither way.
 void ReadOperation::settle_loser(const Running& running, Judged&& judged) {
     if (running.late && running.cancellation.cancelled()) {
         judged.verdict = {.disposition = Disposition::try_another,
