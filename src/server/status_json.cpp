@@ -179,8 +179,8 @@ void write_in_flight(JsonWriter& out, const upstream::CallsInFlight::Seen& seen)
     out.close('}');
 }
 
-// The last minutes, oldest step first; the last step is under way. Of a chain also the last seconds,
-// and whose rate it was.
+// The last minutes, oldest step first; the last step is under way. Of a chain also the last
+// seconds, and whose rate it was.
 void write_recent(JsonWriter& out, std::string_view name,
                   const std::vector<upstream::RecentTraffic::Step>& steps,
                   const ChainStatus* chain = nullptr) {
