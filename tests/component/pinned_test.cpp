@@ -112,7 +112,9 @@ TEST_CASE("what is asked about a block is spent for the client, and counted once
         telemetry::Gauges::Chain& chain = gauges.chains.emplace_back();
         chain.name = "test";
         chain.upstreams.push_back(
-            {.name = "u0", .probe_units = f.pools[0]->status(f.clock.now())[0].probe_units});
+            {.name = "u0",
+             .state = {},
+             .probe_units = f.pools[0]->status(f.clock.now())[0].probe_units});
         const std::string page = f.metrics.render(gauges);
         const std::size_t line = page.find("\n" + std::string(family) + '{');
         return std::stoul(page.substr(page.find("} ", line) + 2));

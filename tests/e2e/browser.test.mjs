@@ -40,11 +40,11 @@ export const wagmi = (url) =>
   outcome(() => getBlockNumber(createConfig({chains: [mainnet], transports: {[mainnet.id]: wagmiHttp(url)}})));
 
 // One call without a library, and what the page may read of its answer.
-export const plain = async (url, method, headers = {}) => {
+export const plain = async (url, method, headers = {}, params = []) => {
   const response = await fetch(url, {
     method: 'POST',
     headers: {'Content-Type': 'application/json', ...headers},
-    body: JSON.stringify({jsonrpc: '2.0', id: 1, method, params: []}),
+    body: JSON.stringify({jsonrpc: '2.0', id: 1, method, params}),
   }).catch(() => undefined);
   if (!response) return {refused: true};
   return {status: response.status, headers: Object.fromEntries(response.headers), body: await response.json()};
@@ -114,13 +114,14 @@ test('an allowed origin reads what a page may read', options, async (t) => {
     const {call} = await at(host);
     assert.equal((await call('viem', weir.url)).value, String(HEAD), host);
     assert.equal((await call('wagmi', weir.url)).value, String(HEAD), host);
-    const answer = await call('plain', weir.url, 'eth_gasPrice', {'Weir-Block': 'latest'});
+    const params = [`0x${'11'.repeat(20)}`, 'latest'];
+    const answer = await call('plain', weir.url, 'eth_getBalance', {'Weir-Block': 'latest'}, params);
     assert.equal(answer.body.result, '0x1');
     assert.match(answer.headers['weir-request-id'], /^[0-9a-f]{16}$/);
-    assert.equal(answer.headers['weir-attempts'], '2');
+    assert.match(answer.headers['weir-attempts'], /^[1-9]$/);
     assert.match(answer.headers['weir-block'], /^100;0x(64){32}$/);
   }
-  assert.equal(node.count('eth_gasPrice'), 2);
+  assert.ok(node.count('eth_getBalance') >= 2);
 });
 
 test('an allowed origin reads the Retry-After of a 429, and viem waits for it', options, async (t) => {

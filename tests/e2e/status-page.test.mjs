@@ -137,7 +137,7 @@ test('all well', options, async (t) => {
   assert.match(await page.text('.facts'), /can serve 3 of 3/);
   assert.match(await page.text('tbody'), /200 calls\/s\n4 000 units\/s\n100 % of 300 000 000 units left today, renewed in/);
   await until('the title says so', async () => /all well/.test(await page.evaluate('document.title')));
-  assert.match(await page.text('#updated'), /^updated \d\d:\d\d:\d\d UTC$/);
+  await until('it says when', async () => /^updated \d\d:\d\d:\d\d UTC$/.test(await page.text('#updated')));
   await looks(page, 'well');
   await fits(page);
 
