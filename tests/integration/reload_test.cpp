@@ -255,7 +255,8 @@ TEST_CASE("the key that tells equal reads apart is taken up", "[daemon]") {
             seen += each.find("eth_getBalance\",\"upstream") != std::string::npos ? 1 : 0;
             return seen == records;
         });
-        const std::string_view reads = jsonrpc::member(line.value_or("{}"), "reads");
+        const std::string record = line.value_or("{}");
+        const std::string_view reads = jsonrpc::member(record, "reads");
         return std::string(jsonrpc::member(jsonrpc::element(reads, 0), "key"));
     };
     const auto take_up = [&](const std::string& secret) {
