@@ -85,35 +85,42 @@ std::string posted(const std::string& body, std::size_t announced) {
            "\r\n\r\n" + body;
 }
 
-// The 99th percentile of so many calls, one after another.
-Clock::duration p99(RawClient& client, int calls) {
+struct Latency {
+    Clock::duration p90;
+    Clock::duration p99;
+};
+
+// Of so many calls, one after another.
+Latency latency(RawClient& client, std::size_t calls) {
     std::vector<Clock::duration> took;
-    for (int i = 0; i < calls; ++i) {
+    for (std::size_t i = 0; i < calls; ++i) {
         const auto begin = Clock::now();
         const HttpResponse response = client.post("/", rpc("eth_gasPrice"));
         took.push_back(Clock::now() - begin);
         REQUIRE(response.status == 200);
     }
-    const auto place = took.begin() + static_cast<std::ptrdiff_t>(took.size() * 99 / 100);
-    std::nth_element(took.begin(), place, took.end());
-    return *place;
+    std::sort(took.begin(), took.end());
+    return {.p90 = took[calls * 90 / 100], .p99 = took[calls * 99 / 100]};
 }
 
-// With others at work a probe's p99 stays within twice its quiet value. The machine has moods of
-// its own: only a difference that is there in each of several rounds is the program's. Half a
-// millisecond is below what can be told.
+// With others at work a probe's latency stays within twice its quiet value. The machine has moods
+// of its own: only a difference that is there in each of several rounds is the program's. Half a
+// millisecond is below what can be told; and a call in a hundred may wait for one time slice of
+// the system's scheduler, with which the others' threads are served too.
 template <class Disturb>
 void check_undisturbed(const House& house, Disturb disturb) {
     constexpr Clock::duration kNoise = std::chrono::microseconds(500);
+    constexpr Clock::duration kTimeSlice = std::chrono::milliseconds(5);
     const auto probe = house.client();
     bool undisturbed = false;
     for (int round = 0; round < 6 && !undisturbed; ++round) {
-        const Clock::duration quiet = p99(*probe, 300);
+        const Latency quiet = latency(*probe, 300);
         const auto others = disturb();
-        const Clock::duration busy = p99(*probe, 300);
+        const Latency busy = latency(*probe, 300);
         // A sanitizer's own work grows with the others'; then only the answers are judged.
-        undisturbed = kSanitized || busy <= 2 * quiet + kNoise;
-        CAPTURE(round, quiet.count(), busy.count());
+        undisturbed = kSanitized || (busy.p90 <= 2 * quiet.p90 + kNoise &&
+                                     busy.p99 <= 2 * quiet.p99 + kTimeSlice);
+        CAPTURE(round, quiet.p90.count(), busy.p90.count(), quiet.p99.count(), busy.p99.count());
         CHECK((undisturbed || round < 5));
     }
 }
