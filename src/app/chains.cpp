@@ -226,6 +226,7 @@ runtime::Task<> Chains::stop() {
 void Chains::tell_disagreements(const proxy::ChainContext& chain) {
     chain.pool.on_disagreement([this, &chain](const chain::Disagreement& each) {
         const config::Chain& of = chain.config;
+        using Number = decltype(telemetry::Field::value);
         const auto kind = chain::to_string(each.kind);
         chain.meter.disagreement(kind);
         const bool grave = each.kind == chain::DisagreementKind::wrong_network ||
@@ -236,7 +237,8 @@ void Chains::tell_disagreements(const proxy::ChainContext& chain) {
             {{"chain", of.name},
              {"kind", kind},
              {"upstream", of.upstreams[each.upstream].name},
-             {"number", each.block.number},
+             {"number", chain::names_block(each) ? Number(each.block.number)
+                                                 : Number(telemetry::Json{"null"})},
              {"hash", each.block.hash},
              {"other_upstream", each.other ? std::string_view(of.upstreams[*each.other].name) : ""},
              {"other_hash", each.other_hash},

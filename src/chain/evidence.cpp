@@ -24,6 +24,11 @@ std::string_view to_string(DisagreementKind kind) {
     return "other";
 }
 
+bool names_block(const Disagreement& disagreement) {
+    return disagreement.kind != DisagreementKind::transaction_hash &&
+           (disagreement.block.number != 0 || !disagreement.block.hash.empty());
+}
+
 Evidence::Evidence(const Evidence& before, std::span<const std::optional<std::size_t>> places)
     : voices_(places.size()), noted_(before.noted_) {
     const auto now_at = [&places](std::size_t place) -> std::optional<std::size_t> {

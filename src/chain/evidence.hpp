@@ -37,6 +37,9 @@ struct Disagreement {
     std::uint64_t serial = 0;  // counts all that were ever noted, from 1
 };
 
+// A chain id and a transaction's hash are of no block.
+bool names_block(const Disagreement& disagreement);
+
 class Evidence {
   public:
     static constexpr std::size_t kKept = 256;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "jsonrpc/string_run.hpp"
-#include "jsonrpc/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -125,7 +125,7 @@ class Scanner {
     Number number_ = Number::minus;
     bool in_object_ = false;  // the innermost container
     bool in_name_ = false;    // the string being read is a member's name
-    Utf8Lead utf8_;
+    core::Utf8Lead utf8_;
     std::uint8_t hex_left_ = 0;
     std::uint16_t hex_ = 0;
     const char* literal_ = "";
@@ -258,7 +258,7 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                     keep_run();
                     phase = Phase::escape;
                     ++p;
-                } else if (utf8_ = utf8_lead(static_cast<std::uint8_t>(*p)); utf8_.more != 0) {
+                } else if (utf8_ = core::utf8_lead(static_cast<std::uint8_t>(*p)); utf8_.more != 0) {
                     phase = Phase::utf8;
                     ++p;
                 } else {

@@ -1,9 +1,9 @@
 #include "jsonrpc/value.hpp"
 
+#include "core/utf8.hpp"
 #include "jsonrpc/array_items.hpp"
 #include "jsonrpc/scanner.hpp"
 #include "jsonrpc/string_run.hpp"
-#include "jsonrpc/utf8.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -112,14 +112,14 @@ std::size_t append_unicode_escape(std::string& out, std::string_view rest) {
     if (is_high_surrogate(first) && rest.substr(6, 2) == "\\u") {
         const std::uint32_t second = hex4(rest.substr(8, 4));
         if (is_low_surrogate(second)) {
-            append_utf8(out, 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
+            core::append_utf8(out, 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
             return 12;
         }
     }
     if (is_high_surrogate(first) || is_low_surrogate(first)) {
         out += kReplacement;
     } else {
-        append_utf8(out, first);
+        core::append_utf8(out, first);
     }
     return 6;
 }
@@ -253,12 +253,10 @@ void append_string(std::string& out, std::string_view text) {
         if (static_cast<unsigned char>(text.front()) < 0x80) {
             append_escaped(out, text.front());
             text.remove_prefix(1);
-        } else if (const std::size_t length = utf8_sequence(text); length != 0) {
-            out += text.substr(0, length);
-            text.remove_prefix(length);
         } else {
-            out += kReplacement;
-            text.remove_prefix(1);
+            const core::Utf8Sequence sequence = core::read_utf8(text);
+            out += sequence.valid ? text.substr(0, sequence.length) : kReplacement;
+            text.remove_prefix(sequence.length);
         }
     }
     out.push_back('"');

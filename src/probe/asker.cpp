@@ -1,6 +1,6 @@
 #include "probe/asker.hpp"
 
-#include "jsonrpc/harmless.hpp"
+#include "core/harmless.hpp"
 #include "jsonrpc/reply.hpp"
 #include "jsonrpc/write.hpp"
 #include "proxy/batch_reply.hpp"
@@ -76,9 +76,9 @@ std::string words_of(const HttpReply& reply) {
 std::string Asker::presentable(std::string_view text) const {
     constexpr std::size_t kLongest = 160;
     std::string scratch;
-    std::string shown = jsonrpc::harmless(secrets_.apply(text, scratch));
+    std::string shown = core::harmless(secrets_.apply(text, scratch));
     if (shown.size() > kLongest) {
-        jsonrpc::cut_between_characters(shown, kLongest);
+        core::cut_between_characters(shown, kLongest);
         shown += "...";
     }
     return shown;

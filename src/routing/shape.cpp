@@ -1,7 +1,7 @@
 #include "routing/shape.hpp"
 
+#include "core/harmless.hpp"
 #include "core/text.hpp"
-#include "jsonrpc/harmless.hpp"
 #include "routing/complaint.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ std::string title_of(std::string_view page) {
 }  // namespace
 
 std::string scrub(std::string_view given) {
-    const std::string seen = jsonrpc::harmless(given);
+    const std::string seen = core::harmless(given);
     std::string_view text = seen;
     std::string out;
     while (!text.empty() && out.size() < kLongestWording) {
@@ -84,7 +84,7 @@ std::string scrub(std::string_view given) {
             text.remove_prefix(1);
         }
     }
-    jsonrpc::cut_between_characters(out, kLongestWording);
+    core::cut_between_characters(out, kLongestWording);
     while (!out.empty() && out.back() == ' ') {
         out.pop_back();
     }

@@ -27,12 +27,6 @@ void write_text(JsonWriter& out, std::string_view text) {
     }
 }
 
-// A chain id and a transaction's hash are of no block.
-bool names_block(const chain::Disagreement& each) {
-    return each.kind != chain::DisagreementKind::transaction_hash &&
-           (each.block.number != 0 || !each.block.hash.empty());
-}
-
 }  // namespace
 
 std::string disagreements_json(const std::vector<ChainDisagreements>& chains, core::TimePoint now,
@@ -54,7 +48,7 @@ std::string disagreements_json(const std::vector<ChainDisagreements>& chains, co
             out.key("upstream");
             write_name(out, of, each.upstream);
             out.key("number");
-            out.value(names_block(each) ? std::optional(each.block.number) : std::nullopt);
+            out.value(chain::names_block(each) ? std::optional(each.block.number) : std::nullopt);
             out.key("hash");
             write_text(out, each.block.hash);
             out.key("other_upstream");

@@ -1,6 +1,6 @@
 #include "server/status_json.hpp"
 
-#include "jsonrpc/harmless.hpp"
+#include "core/harmless.hpp"
 #include "server/json_writer.hpp"
 #include "server/timestamp.hpp"
 
@@ -123,7 +123,7 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     out.key("unsupported_methods");
     out.open('[');
     for (const std::string& method : status.unsupported_methods) {
-        out.value(jsonrpc::harmless(method));  // a client's word
+        out.value(core::harmless(method));  // a client's word
     }
     out.close(']');
     out.key("unsupported_tags");

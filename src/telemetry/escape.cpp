@@ -1,5 +1,8 @@
 #include "telemetry/escape.hpp"
 
+#include "core/harmless.hpp"
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -20,50 +23,22 @@ constexpr std::array<bool, 256> plain_bytes() {
 }
 constexpr std::array<bool, 256> kPlain = plain_bytes();
 
-std::uint8_t byte_at(std::string_view text, std::size_t at) {
-    return at < text.size() ? static_cast<std::uint8_t>(text[at]) : std::uint8_t{0};
-}
-
-struct Sequence {
-    std::size_t length;  // bytes to take, at least one
-    bool valid;
-};
-
-// One UTF-8 sequence of two bytes or more, by table 3-7 of the Unicode standard.
-Sequence read_sequence(std::string_view text, std::size_t at) {
-    const std::uint8_t lead = byte_at(text, at);
-    std::size_t length = 0;
-    std::uint8_t low = 0x80;
-    std::uint8_t high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        length = 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-        length = 3;
-        low = lead == 0xE0 ? 0xA0 : 0x80;
-        high = lead == 0xED ? 0x9F : 0xBF;
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-        length = 4;
-        low = lead == 0xF0 ? 0x90 : 0x80;
-        high = lead == 0xF4 ? 0x8F : 0xBF;
-    } else {
-        return {1, false};
-    }
-    for (std::size_t i = 1; i < length; ++i) {
-        const std::uint8_t next = byte_at(text, at + i);
-        if (next < low || next > high) {
-            return {i, false};
-        }
-        low = 0x80;
-        high = 0xBF;
-    }
-    return {length, true};
-}
-
-void append_unicode_escape(std::string& out, std::uint8_t c) {
+// One of UTF-16.
+void append_unit(std::string& out, std::uint32_t unit) {
     constexpr std::string_view kHex = "0123456789abcdef";
-    out += "\\u00";
-    out += kHex[c >> 4U];
-    out += kHex[c & 0x0FU];
+    out += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) {
+        out += kHex[unit >> shift & 0x0FU];
+    }
+}
+
+void append_unicode_escape(std::string& out, std::uint32_t code) {
+    if (code < 0x10000) {
+        append_unit(out, code);
+        return;
+    }
+    append_unit(out, 0xD800 + ((code - 0x10000) >> 10U));
+    append_unit(out, 0xDC00 + ((code - 0x10000) & 0x3FFU));
 }
 
 void append_special(std::string& out, char c) {
@@ -108,19 +83,18 @@ void append_escaped(std::string& out, std::string_view text) {
         if (at == text.size()) {
             return;
         }
-        if (byte_at(text, at) < 0x80) {
-            append_special(out, text[at++]);
-            continue;
-        }
-        const Sequence sequence = read_sequence(text, at);
+        const core::Utf8Sequence sequence = core::read_utf8(text.substr(at));
+        const std::string_view one = text.substr(at, sequence.length);
+        at += sequence.length;
         if (!sequence.valid) {
             out += kReplacement;
-        } else if (byte_at(text, at) == 0xC2 && byte_at(text, at + 1) < 0xA0) {
-            append_unicode_escape(out, byte_at(text, at + 1));
+        } else if (one.size() == 1) {
+            append_special(out, one[0]);
+        } else if (const std::uint32_t code = core::code_point(one); core::is_unseen(code)) {
+            append_unicode_escape(out, code);
         } else {
-            out += text.substr(at, sequence.length);
+            out += one;
         }
-        at += sequence.length;
     }
 }
 

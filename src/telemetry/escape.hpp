@@ -6,9 +6,9 @@
 
 namespace weir::telemetry {
 
-// Appends `text` as the inside of a JSON string (RFC 8259), without the quotes. Control characters
-// (C0, DEL and C1: a terminal obeys them) become \u00XX; each maximal piece of invalid UTF-8
-// becomes U+FFFD.
+// Appends `text` as the inside of a JSON string (RFC 8259), without the quotes. A character that a
+// terminal obeys, that cannot be seen or that turns the text around it becomes \uXXXX; each maximal
+// piece of invalid UTF-8 becomes U+FFFD.
 void append_escaped(std::string& out, std::string_view text);
 
 // The same with quotes around it.

@@ -1,6 +1,7 @@
 // The status page in a real browser: what somebody on call sees, and that nothing hostile runs in it.
 // With WEIR_SCREENSHOTS set to a folder each state is kept there as a picture.
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 import {atEnd} from './lib/cleanup.mjs';
@@ -203,6 +204,32 @@ test('whose limit it is', options, async (t) => {
     return /^\u25b2 .*: client bot is over the rate set for it$/.test(await page.text('h2'));
   });
   assert.match(await page.text('.users'), /told to wait by a rate of their own: bot \(\d+ calls?\)/);
+});
+
+test('requests that are turned away before their chain is known', options, async (t) => {
+  const node = await startNode(t);
+  const other = await startNode(t, {}, 10);
+  const weir = await startGateway(t, {
+    chainId: 1, chain: {name: 'one'}, upstreams: [{url: node.url}],
+    settings: {server: {max_connections: 2}, chains: [{name: 'other', chain_id: 10, upstreams: [{url: other.url}]}]},
+  });
+  const page = await open(t, weir);
+  assert.equal(await page.text('#turned-away'), '');
+  const agent = new http.Agent({keepAlive: true});
+  atEnd(t, () => agent.destroy());
+  const get = (path) => new Promise((resolve, reject) => {
+    const request = http.request(new URL(path, weir.url), {method: 'POST', agent, headers: {'content-type': 'application/json'}}, (response) => {
+      response.resume();
+      response.on('end', () => resolve(response.statusCode));
+    });
+    request.on('error', reject);
+    request.end(call('eth_gasPrice'));
+  });
+  const statuses = await Promise.all(Array.from({length: 6}, () => get('/one')));
+  assert.equal(statuses.filter((code) => code === 503).length, 4);
+  await withinTwoPolls(page, 'the page says so', async () =>
+    (await page.text('#turned-away')) === '\u2715 4 requests of the last minute were turned away: weir is overloaded.');
+  assert.match(await page.evaluate('document.title'), /turned away/);
 });
 
 test('it drains', options, async (t) => {

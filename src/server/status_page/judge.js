@@ -159,6 +159,13 @@ function feelingOf(users, level) {
   return `${lead}: ${parts.filter(Boolean).join('; ')}.${before}`;
 }
 
+// Of requests that were turned away before anybody knew for which chain they were; nothing if none was.
+function turnedAway(unrouted) {
+  const failed = unrouted ? unrouted.failed.slice(-SOON).reduce((a, b) => a + b, 0) : 0;
+  return failed === 0 ? null
+    : `${count(failed, 'request')} of the last minute ${failed === 1 ? 'was' : 'were'} turned away: weir is overloaded`;
+}
+
 const namesOf = (troubles) => listOf(troubles.map(({upstream}) => upstream.name));
 
 function judge(chain, draining) {

@@ -236,11 +236,14 @@ function showAll(status) {
     link.href = `#chain-${chain.name}`;
     return link;
   }));
+  const away = turnedAway(status.unrouted);
+  byId('turned-away').hidden = away === null;
+  fill(byId('turned-away'), away === null ? '' : `\u2715 ${away}.`);
   const level = worst(judged.map(({verdict}) => verdict.level));
   const worstChain = judged[0];
   const standing = worstChain && level !== 'good'
     ? `${worstChain.verdict.mark} ${worstChain.chain.name}: ${worstChain.verdict.headline}`
-    : '\u2713 all well';
+    : away === null ? '\u2713 all well' : `\u2715 ${away}`;
   document.title = `${held() ? `${held()}: ` : ''}${standing} - weir`;
   fill(byId('about'), `version ${status.version}, up for ${span(status.uptime_seconds)}`);
 }

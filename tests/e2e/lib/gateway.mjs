@@ -47,7 +47,7 @@ function configured(t, {chainId, upstreams, chain, settings}) {
   atEnd(t, () => rmSync(folder, {recursive: true}));
   const file = path.join(folder, 'weir.yaml');
   // YAML takes JSON as it is.
-  writeFileSync(file, JSON.stringify({...settings, chains: [{chain_id: chainId, ...chain, upstreams}]}));
+  writeFileSync(file, JSON.stringify({...settings, chains: [{chain_id: chainId, ...chain, upstreams}, ...(settings?.chains ?? [])]}));
   return ['--config', file];
 }
 
@@ -62,7 +62,7 @@ export async function startDaemon(t, command, args, options = {}) {
 }
 
 // `upstreams` are URLs, or with `chain` what the configuration file holds of them; `settings` are
-// its other sections.
+// its other sections, and further chains.
 export async function startGateway(t, {chainId, upstreams, chain, settings, args = []}) {
   if (!binary) return {url: upstreams[0].url ?? upstreams[0]};
   return startDaemon(t, binary, [

@@ -68,7 +68,7 @@ bool is_utf8(std::string_view bytes) {
     for (std::size_t i = 1; i < bytes.size(); ++i) code = code << 6 | (at(i) & 0x3FU);
     if (code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF)) return false;
     std::string written;
-    append_utf8(written, code);
+    weir::core::append_utf8(written, code);
     return written == bytes;
 }
 

@@ -30,10 +30,13 @@ TEST_CASE("text is escaped for JSON and for terminals") {
         {std::string("\0\x01\x1b[31m\x7f", 8), "\\u0000\\u0001\\u001b[31m\\u007f"},
         {"gr\xC3\xBC\xC3\x9F, \xE2\x82\xAC, \xF0\x9F\x98\x80",
          "gr\xC3\xBC\xC3\x9F, \xE2\x82\xAC, \xF0\x9F\x98\x80"},
-        {"\xC2\x9B", "\\u009b"},                                   // C1: CSI
-        {"\xC2\xA0", "\xC2\xA0"},                                  // the first after C1
-        {"a\xFFz", "a\xEF\xBF\xBDz"},                              // no lead byte
-        {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},                  // overlong
+        {"\xC2\x9B", "\\u009b"},  // C1: CSI
+        {"a\u202eb\u2066c\u2028d",
+         "a\\u202eb\\u2066c\\u2028d"},                        // turned, and another end of a line
+        {"a\u200bb\U000E0041c", "a\\u200bb\\udb40\\udc41c"},  // not seen
+        {"\xC2\xA0", "\xC2\xA0"},                             // the first after C1
+        {"a\xFFz", "a\xEF\xBF\xBDz"},                         // no lead byte
+        {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD"},             // overlong
         {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},  // surrogate
         {"\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
         {"\xE2\x82", "\xEF\xBF\xBD"},        // cut off

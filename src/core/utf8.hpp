@@ -2,12 +2,13 @@
 // U+10FFFF. Shared by the scanner, which sees one byte at a time, and the writer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-namespace weir::jsonrpc {
+namespace weir::core {
 
 // What may follow a lead byte: `more` bytes (0: not a lead byte), the first within [low, high],
 // the others within [0x80, 0xBF].
@@ -28,17 +29,34 @@ constexpr Utf8Lead utf8_lead(std::uint8_t byte) {
     return {};
 }
 
-// The length of the well-formed sequence of two or more bytes that `text` begins with; 0: none.
-inline std::size_t utf8_sequence(std::string_view text) {
-    if (text.empty()) return 0;
+// What stands at the beginning of a text that is not empty: a character, or the bytes of one that
+// could not be continued.
+struct Utf8Sequence {
+    std::size_t length = 1;
+    bool valid = false;
+};
+
+constexpr Utf8Sequence read_utf8(std::string_view text) {
     const auto byte = [text](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+    if (byte(0) < 0x80) return {1, true};
     const Utf8Lead lead = utf8_lead(byte(0));
-    if (lead.more == 0 || text.size() <= lead.more) return 0;
-    if (byte(1) < lead.low || byte(1) > lead.high) return 0;
-    for (std::size_t i = 2; i <= lead.more; ++i) {
-        if (byte(i) < 0x80 || byte(i) > 0xBF) return 0;
+    if (lead.more == 0) return {1, false};
+    for (std::size_t i = 1; i <= lead.more; ++i) {
+        const std::uint8_t low = i == 1 ? lead.low : std::uint8_t{0x80};
+        const std::uint8_t high = i == 1 ? lead.high : std::uint8_t{0xBF};
+        if (i == text.size() || byte(i) < low || byte(i) > high) return {i, false};
     }
-    return lead.more + std::size_t{1};
+    return {lead.more + std::size_t{1}, true};
+}
+
+// The code point of a character as `read_utf8` found it.
+constexpr std::uint32_t code_point(std::string_view character) {
+    constexpr std::array<std::uint8_t, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
+    std::uint32_t code = static_cast<std::uint8_t>(character[0]) & kLeadBits[character.size()];
+    for (const char c : character.substr(1)) {
+        code = code << 6U | (static_cast<std::uint8_t>(c) & 0x3FU);
+    }
+    return code;
 }
 
 // Appends a code point up to U+10FFFF that is no surrogate.
@@ -61,4 +79,4 @@ inline void append_utf8(std::string& out, std::uint32_t code) {
     }
 }
 
-}  // namespace weir::jsonrpc
+}  // namespace weir::core

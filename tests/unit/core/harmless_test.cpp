@@ -1,8 +1,8 @@
-#include "jsonrpc/harmless.hpp"
+#include "core/harmless.hpp"
 
 #include "support/catch.hpp"
 
-using namespace weir::jsonrpc;
+using namespace weir::core;
 
 TEST_CASE("what cannot be seen or turns the text around becomes a blank") {
     CHECK(harmless("plain, und \u00e4\u00f6\u00fc, \u4e2d\u6587, \U0001F600") ==

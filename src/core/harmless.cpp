@@ -1,12 +1,12 @@
-#include "jsonrpc/harmless.hpp"
+#include "core/harmless.hpp"
 
-#include "jsonrpc/utf8.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 
-namespace weir::jsonrpc {
+namespace weir::core {
 namespace {
 
 struct Range {
@@ -22,34 +22,23 @@ constexpr std::array<Range, 19> kUnseen = {{
     {0xFFF0, 0xFFFB}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
 }};
 
+bool continues(char c) { return (static_cast<std::uint8_t>(c) & 0xC0U) == 0x80U; }
+
+}  // namespace
+
 bool is_unseen(std::uint32_t code) {
     return std::any_of(kUnseen.begin(), kUnseen.end(), [code](const Range& range) {
         return code >= range.first && code <= range.last;
     });
 }
 
-// Of a well-formed sequence.
-std::uint32_t code_of(std::string_view sequence) {
-    constexpr std::array<std::uint8_t, 5> kLeadBits = {0, 0x7F, 0x1F, 0x0F, 0x07};
-    std::uint32_t code = static_cast<std::uint8_t>(sequence[0]) & kLeadBits[sequence.size()];
-    for (const char c : sequence.substr(1)) {
-        code = code << 6U | (static_cast<std::uint8_t>(c) & 0x3FU);
-    }
-    return code;
-}
-
-bool continues(char c) { return (static_cast<std::uint8_t>(c) & 0xC0U) == 0x80U; }
-
-}  // namespace
-
 std::string harmless(std::string_view text) {
     std::string out;
     out.reserve(text.size());
     while (!text.empty()) {
-        const bool ascii = static_cast<std::uint8_t>(text.front()) < 0x80;
-        const std::size_t length = ascii ? 1 : utf8_sequence(text);
-        const std::string_view one = text.substr(0, std::max<std::size_t>(length, 1));
-        if (length == 0 || is_unseen(code_of(one))) {
+        const Utf8Sequence sequence = read_utf8(text);
+        const std::string_view one = text.substr(0, sequence.length);
+        if (!sequence.valid || is_unseen(code_point(one))) {
             out += ' ';
         } else {
             out += one;
@@ -69,4 +58,4 @@ void cut_between_characters(std::string& text, std::size_t longest) {
     text.resize(longest);
 }
 
-}  // namespace weir::jsonrpc
+}  // namespace weir::core
