@@ -32,8 +32,9 @@ LIST
         ;;
     demo) echo curl ;;
     test)
-        # The status page is looked at in a browser, the alert rules are judged by Prometheus itself.
-        printf '%s\n' openssl curl 'chromium|chromium-browser' prometheus
+        # The status page is looked at in a browser, the alert rules are judged by Prometheus itself,
+        # and one test sets the program's clock.
+        printf '%s\n' openssl curl 'chromium|chromium-browser' prometheus faketime
         # Node may come from elsewhere than the distribution.
         node_is_usable || echo 'nodejs>=18'
         command -v npm >/dev/null || echo npm

@@ -63,7 +63,7 @@ export async function startDaemon(t, command, args, options = {}) {
 
 // `upstreams` are URLs, or with `chain` what the configuration file holds of them; `settings` are
 // its other sections, and further chains.
-export async function startGateway(t, {chainId, upstreams, chain, settings, args = []}) {
+export async function startGateway(t, {chainId, upstreams, chain, settings, args = [], env}) {
   if (!binary) return {url: upstreams[0].url ?? upstreams[0]};
   return startDaemon(t, binary, [
     'run',
@@ -75,7 +75,7 @@ export async function startGateway(t, {chainId, upstreams, chain, settings, args
     '--admin',
     '127.0.0.1:0',
     ...args,
-  ]);
+  ], env && {env});
 }
 
 // `weir demo` on ports of its own.
