@@ -256,7 +256,11 @@ class Judgement {
         for (const std::size_t place : missing_) {
             lose(place, Cause::bad_reply, {});
         }
-        if (answered_ != 0) {
+        const std::size_t came = group_.places.size() - missing_.size();
+        if (came != 0 && !missing_.empty() && missing_.front() == group_.places[came]) {
+            end_ = End::cut;
+            named_ = came;
+        } else if (answered_ != 0) {
             end_ = End::taken;
         }
         if (!missing_.empty()) {

@@ -54,6 +54,7 @@ std::size_t BatchLimit::most(std::size_t wanted, core::TimePoint now) {
 
 void BatchLimit::on_taken(std::size_t calls, core::TimePoint now) {
     lost_before_ = false;
+    cut_before_ = 0;
     taken_ = std::max(taken_, calls);
     if (calls <= limit_) {
         return;
@@ -80,6 +81,14 @@ void BatchLimit::on_refused(std::size_t calls, std::optional<std::size_t> named,
     }
     const bool believed = named && *named > 0 && *named < calls;
     fall_to(believed ? *named : std::max<std::size_t>(1, calls / 2), calls, now);
+}
+
+void BatchLimit::on_cut(std::size_t calls, std::size_t answered, core::TimePoint now) {
+    if (cut_before_ == answered) {
+        on_refused(calls, answered, now);
+        return;
+    }
+    cut_before_ = answered;
 }
 
 void BatchLimit::on_lost(std::size_t calls, core::TimePoint now) {

@@ -37,6 +37,9 @@ class BatchLimit {
     void on_taken(std::size_t calls, core::TimePoint now);
     // `named`: the limit that the refusal spoke of.
     void on_refused(std::size_t calls, std::optional<std::size_t> named, core::TimePoint now);
+    // The first `answered` calls were answered, the rest left out without a word. When that happens
+    // again with the same number, it is the limit.
+    void on_cut(std::size_t calls, std::size_t answered, core::TimePoint now);
     // The whole array failed and nothing says why. When that happens again while single calls are
     // answered, arrays are to blame.
     void on_lost(std::size_t calls, core::TimePoint now);
@@ -55,7 +58,8 @@ class BatchLimit {
     bool has_fallen_ = false;
     core::TimePoint climb_at_{};  // while it has fallen
     core::Duration pause_ = kFirstClimb;
-    std::size_t trial_ = 0;  // the size that is being tried
+    std::size_t trial_ = 0;       // the size that is being tried
+    std::size_t cut_before_ = 0;  // where; 0: nowhere
     bool lost_before_ = false;
     bool answered_since_ = false;
 };

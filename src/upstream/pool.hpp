@@ -90,10 +90,11 @@ struct BatchReport {
     enum class End : std::uint8_t {
         taken,
         refused,  // for the number of its calls
+        cut,      // only the first `named` of its calls were answered
         lost,     // it failed as a whole, and nothing says why
     } end = End::taken;
     std::size_t calls = 0;
-    std::optional<std::size_t> named;  // the limit that the refusal spoke of
+    std::optional<std::size_t> named;  // the limit that the refusal spoke of, or showed
     core::TimePoint at;
 };
 

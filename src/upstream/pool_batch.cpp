@@ -118,6 +118,9 @@ void Pool::report_batch(UpstreamIndex upstream, const BatchReport& report) {
         case BatchReport::End::refused:
             limit.on_refused(report.calls, report.named, report.at);
             break;
+        case BatchReport::End::cut:
+            limit.on_cut(report.calls, report.named.value_or(0), report.at);
+            break;
         case BatchReport::End::lost:
             limit.on_lost(report.calls, report.at);
             break;

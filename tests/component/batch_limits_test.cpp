@@ -77,6 +77,21 @@ TEST_CASE("a limit that changes while the gateway runs is followed both ways") {
     }
 }
 
+TEST_CASE("a limit that nobody tells: only the first calls of an array are answered") {
+    Batches f(1);
+    f.transport.on_array(0, [](const Sent& message) {
+        std::vector<std::string> replies = replies_to(message);
+        replies.resize(std::min<std::size_t>(replies.size(), 10));
+        return array_of(replies);
+    });
+    f.check(f.ask(balances(25)), 25);
+    f.check(f.ask(balances(25)), 25);
+    CHECK(f.pools[0]->status(f.clock.now()).front().batch_limit == 10);
+    f.transport.sent.clear();
+    f.check(f.ask(balances(25)), 25);
+    CHECK(f.sorted_sizes() == std::vector<std::size_t>{10, 10, 5});
+}
+
 TEST_CASE("all items that needed an upstream are limited: 429 with the array") {
     Batches f(impatient(2));
     for (std::size_t i = 0; i < 2; ++i) {

