@@ -88,6 +88,7 @@ TEST_CASE("twelve requests 3 ms apart during a cool-down cost the provider no at
         std::vector<RawClient> clients;
         send(clients.emplace_back(daemon.rpc_address()), "eth_gasPrice");
         REQUIRE(wait_until([&] { return provider.counts().throttled > refused; }));
+        REQUIRE(daemon.wait_for_state("a", "cooling_down"));
         relent(provider);
         const std::uint64_t before = provider.counts().requests;
         for (int i = 0; i < 12; ++i) {
