@@ -19,7 +19,9 @@ namespace {
 bool has_fit_upstream(const proxy::ChainContext& chain) {
     const auto snapshot = chain.pool.snapshots().get();
     return std::any_of(snapshot->upstreams.begin(), snapshot->upstreams.end(),
-                       [](const auto& each) { return each.state == routing::UpstreamState::fit; });
+                       [](const auto& each) {
+                           return each.state == routing::UpstreamState::fit && !each.in_doubt;
+                       });
 }
 
 }  // namespace

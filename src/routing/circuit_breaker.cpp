@@ -14,6 +14,10 @@ CircuitBreaker::State CircuitBreaker::state(core::TimePoint now) const {
     return now < half_opens_at_ ? State::open : State::half_open;
 }
 
+bool CircuitBreaker::is_in_doubt(core::TimePoint now) const {
+    return state(now) == State::half_open && !only_calls_ && !probed_;
+}
+
 void CircuitBreaker::on_success(core::TimePoint now) {
     count_ = 0;
     if (open_) {
@@ -25,6 +29,7 @@ void CircuitBreaker::on_success(core::TimePoint now) {
 
 void CircuitBreaker::on_probe_success(core::TimePoint now) {
     if (open_ && !only_calls_) {
+        probed_ = true;
         half_opens_at_ = std::min(half_opens_at_, now);
     }
     if (!open_ && std::all_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
@@ -78,6 +83,7 @@ void CircuitBreaker::trip(core::TimePoint now) {
     only_calls_ = std::none_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
                                [](const Failure& f) { return f.proof != Proof::reply; });
     open_ = true;
+    probed_ = false;
     ++trips_;
     half_opens_at_ = now + rest;
     count_ = 0;

@@ -58,6 +58,7 @@ struct UpstreamView {
     core::Duration hedge_after{};    // most of its answers have come by then; 0: not known
     core::TimePoint available_at{};  // end of a cool-down; in the past: now
     bool slow_circuit_open = false;  // for calls of the slow time class only
+    bool in_doubt = false;           // fit for a trial alone: nothing was good since it failed
     bool trickle = false;            // new or recovering: a small share of traffic
     std::vector<std::string> unsupported_methods;  // learned, with an expiry kept by the pool
     std::shared_ptr<const MethodPolicy> policy;    // configured allow and deny lists; null: all

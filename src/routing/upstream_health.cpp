@@ -158,6 +158,7 @@ Condition UpstreamHealth::condition(core::TimePoint now) const {
     const State state = breaker_.state(now);
     condition.circuit_open = state == State::open;
     condition.half_open = state == State::half_open;
+    condition.in_doubt = breaker_.is_in_doubt(now);
     condition.slow_circuit_open = slow_breaker_.state(now) == State::open;
     if (condition.quota_spent || condition.cooling_down) {
         condition.until = rests_until();

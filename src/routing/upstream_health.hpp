@@ -45,6 +45,7 @@ struct Condition {
     bool cooling_down = false;
     bool circuit_open = false;
     bool half_open = false;
+    bool in_doubt = false;  // half-open, and not even a probe was good since
     bool slow_circuit_open = false;
     core::TimePoint until{};  // end of the pause, or when the circuit half-opens
 

@@ -280,7 +280,8 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         UpstreamStatus row;
         row.name = member.config.name;
         row.tier = member.config.tier;
-        row.state = shown.state;
+        const bool in_doubt = shown.state == routing::UpstreamState::fit && shown.in_doubt;
+        row.state = in_doubt ? routing::UpstreamState::circuit_open : shown.state;
         row.reason = impl_->reason_of(i, shown);
         if (impl_->view.latest(i)) {
             row.head = impl_->view.latest(i)->latest;

@@ -141,6 +141,7 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
     Shown shown;
     shown.identified = identity == chain::Identity::right;
     shown.half_open = condition.half_open;
+    shown.in_doubt = condition.in_doubt;
     shown.slow_circuit_open = condition.slow_circuit_open;
     shown.until = condition.until;
     shown.marks = member.health.marks().revision();
@@ -237,6 +238,10 @@ ChainState Pool::Impl::chain_state() const {
     for (const Member& member : members) {
         switch (member.shown.state) {
             case UpstreamState::fit:
+                if (member.shown.in_doubt) {
+                    any_left = true;
+                    break;
+                }
                 return view.is_degraded() ? ChainState::degraded : ChainState::ok;
             case UpstreamState::lagging:
             case UpstreamState::cooling_down:
@@ -368,6 +373,7 @@ void Pool::Impl::publish(core::TimePoint now) {
             out.available_at = shown.until;
         }
         out.slow_circuit_open = shown.slow_circuit_open;
+        out.in_doubt = shown.in_doubt;
         out.trickle = shown.trickle;
         out.unsupported_methods = member.health.marks().marked();
         out.policy = member.policy;

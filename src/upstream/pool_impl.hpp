@@ -34,6 +34,7 @@ struct Pool::Impl {
         routing::UpstreamState state = routing::UpstreamState::unknown;
         bool identified = false;
         bool half_open = false;
+        bool in_doubt = false;  // fit for a trial, and not known to be for more
         bool slow_circuit_open = false;
         bool trickle = false;
         std::uint64_t marks = 0;  // their revision

@@ -186,6 +186,26 @@ TEST_CASE("a good probe ends what probes and connections showed, not what calls 
     CHECK(failing.state(kStart + 1s) == State::open);
 }
 
+TEST_CASE("half-open after failed probes is doubt until a probe is good") {
+    CircuitBreaker dead(2, 10s);
+    dead.on_failure(Proof::probe, 0, kStart);
+    dead.on_failure(Proof::probe, 0, kStart);
+    CHECK_FALSE(dead.is_in_doubt(kStart));  // it is open
+    CHECK(dead.is_in_doubt(kStart + 10s));
+    dead.on_probe_success(kStart + 11s);
+    CHECK_FALSE(dead.is_in_doubt(kStart + 11s));
+    dead.on_failure(Proof::probe, 0, kStart + 12s);
+    CHECK(dead.is_in_doubt(kStart + 32s));
+    dead.on_success(kStart + 33s);
+    CHECK_FALSE(dead.is_in_doubt(kStart + 33s));
+
+    // Only calls can end it: who waits for the doubt to end before calling would wait for ever.
+    CircuitBreaker failing(2, 10s);
+    failing.on_failure(Proof::reply, 1, kStart);
+    failing.on_failure(Proof::reply, 2, kStart);
+    CHECK_FALSE(failing.is_in_doubt(kStart + 10s));
+}
+
 TEST_CASE("forgiven failures do not count") {
     CircuitBreaker breaker(3, 10s);
     breaker.on_failure(Proof::reply, 1, kStart);

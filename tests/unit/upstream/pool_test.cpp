@@ -353,6 +353,27 @@ TEST_CASE("an only upstream on trial takes every call") {
     CHECK(acquire(f.pool, 0, f.now).has_value());
 }
 
+TEST_CASE("a trial of who answers nothing is not called fit, though it may take a call") {
+    Fixture f(1);
+    const auto shown = [&f] { return f.pool.status(f.now).front(); };
+    for (int i = 0; i < 3; ++i) {
+        f.pool.observe_failure(0, {.cause = Cause::connection_lost}, f.now);
+    }
+    CHECK(f.chain_state() == ChainState::degraded);
+    f.now += 10s;
+    f.pool.tick(f.now);
+    CHECK(f.state(0) == UpstreamState::fit);
+    CHECK(f.view(0).in_doubt);
+    CHECK(shown().state == UpstreamState::circuit_open);
+    CHECK(shown().reason == "on trial after failures (last: connection_lost)");
+    CHECK(f.chain_state() == ChainState::degraded);
+    CHECK(acquire(f.pool, 0, f.now).has_value());
+    f.head(0, 101);
+    f.pool.tick(f.now);
+    CHECK(shown().state == UpstreamState::fit);
+    CHECK(f.chain_state() == ChainState::ok);
+}
+
 TEST_CASE("one client's call that fails everywhere harms nobody") {
     Fixture f(2);
     for (std::uint64_t call = 1; call < 50; ++call) {
