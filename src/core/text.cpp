@@ -25,7 +25,7 @@ bool iequals(std::string_view a, std::string_view b) {
 std::string_view trim(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
     if (first == std::string_view::npos) {
-        return {};
+        return text.substr(text.size());
     }
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }

@@ -16,4 +16,6 @@ TEST_CASE("globs match without regard to case") {
 TEST_CASE("trim takes blanks and tabs only") {
     CHECK(trim(" \t a b\t") == "a b");
     CHECK(trim("   ").empty());
+    const std::string_view blanks = "   ";
+    CHECK(trim(blanks).data() == blanks.data() + blanks.size());  // a part of it still
 }

@@ -185,6 +185,17 @@ TEST_CASE("what a decision may rest on is taken from the head") {
           std::optional<weir::core::Duration>(std::chrono::seconds(20)));
 }
 
+TEST_CASE("a field that is empty says nothing") {
+    for (const char* blanks : {"", " ", "  \t "}) {
+        ReplyHeadParser parser;
+        const std::string empty = std::string(":") + blanks + "\r\n";
+        REQUIRE(parser.parse(with_fields("Retry-After: 2\r\nDate" + empty + "Keep-Alive" + empty +
+                                         "Connection" + empty)) == Step::done);
+        CHECK(parser.head().http.retry_after == "2");
+        CHECK(parser.head().http.date.empty());
+    }
+}
+
 TEST_CASE("an unreadable Keep-Alive says nothing") {
     for (const char* value : {"timeout=", "timeout=x", "timeout=-1", "max=3", ",,", "timeout"}) {
         ReplyHeadParser parser;
