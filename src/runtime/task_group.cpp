@@ -23,9 +23,10 @@ TaskGroup::~TaskGroup() = default;
 void TaskGroup::spawn(Task<> task) {
     state_->idle.reset();
     const auto signal = state_->signals.emplace(state_->signals.end());
-    auto finished = [state = state_, signal](std::exception_ptr error) {
+    // Out of an event loop an exception would unwind one thread and leave the others behind.
+    auto finished = [state = state_, signal](std::exception_ptr error) noexcept {
         if (error) {
-            std::rethrow_exception(error);
+            std::rethrow_exception(error);  // to std::terminate, which says what it was
         }
         state->signals.erase(signal);
         if (state->signals.empty()) {

@@ -11,7 +11,8 @@
 namespace weir::runtime {
 
 // Runs tasks on one worker. The group must be joined before it is destroyed, unless its worker's
-// event loop has ended for good. A task that throws ends the program: tasks report by values.
+// event loop has ended for good. A task that throws ends the program at once: tasks report by
+// values.
 class TaskGroup {
   public:
     explicit TaskGroup(boost::asio::io_context& io);

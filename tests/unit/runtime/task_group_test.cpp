@@ -6,6 +6,10 @@
 #include <boost/asio/detached.hpp>
 
 #include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <sys/wait.h>
+#include <unistd.h>
 
 using namespace weir::runtime;
 using namespace std::chrono_literals;
@@ -16,6 +20,12 @@ Task<> nap(boost::asio::io_context& io, std::chrono::milliseconds length, int& d
     const auto until = std::chrono::steady_clock::now() + length;
     co_await sleep_until(io, until);
     ++done;
+}
+
+Task<> fail(boost::asio::io_context& io) {
+    int done = 0;
+    co_await nap(io, 1ms, done);
+    throw std::runtime_error("on purpose");
 }
 
 Task<> join(TaskGroup& group, bool& joined) {
@@ -44,6 +54,26 @@ TEST_CASE("a group is joined when its last task has ended") {
     CHECK(done == 5);
     CHECK(joined);
     CHECK(group.running() == 0);
+}
+
+TEST_CASE("a task that throws ends the program, whatever its other threads do") {
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        std::signal(SIGABRT, SIG_DFL);  // the test runner's would report it
+        close(STDERR_FILENO);
+        try {
+            boost::asio::io_context io(1);
+            TaskGroup group(io);
+            group.spawn(fail(io));
+            io.run_for(5s);
+        } catch (const std::exception&) {
+        }
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK_FALSE((WIFEXITED(status) && WEXITSTATUS(status) == 0));
 }
 
 TEST_CASE("cancelling a group ends what its tasks wait for") {
