@@ -130,6 +130,9 @@ Doubt UpstreamHealth::on_probe_failure(const Verdict& verdict, core::TimePoint n
         default:
             break;
     }
+    if (verdict.blame != Blame::upstream) {
+        return Doubt::none;
+    }
     last_trouble_ = verdict.cause;
     const bool connection = verdict.cause == Cause::connect_failed;
     breaker_.on_failure(connection ? Proof::connection : Proof::probe, 0, now);

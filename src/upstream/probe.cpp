@@ -46,10 +46,18 @@ bool is_about_the_account(const routing::Verdict& verdict) {
            verdict.cause == routing::Cause::auth_failed;
 }
 
+// Nothing came of it, and that was the upstream's doing or the gateway's own.
+bool is_transport_failure(const routing::Verdict& verdict) {
+    return verdict.cause == routing::Cause::timeout ||
+           verdict.cause == routing::Cause::connect_failed ||
+           verdict.cause == routing::Cause::connection_lost;
+}
+
 // To a question that every node can answer, an error that would be a client's answer is the
 // upstream's failure.
 routing::Verdict failure_of(routing::Verdict verdict) {
-    if (!is_about_the_account(verdict) && verdict.blame != routing::Blame::upstream) {
+    if (!is_about_the_account(verdict) && !is_transport_failure(verdict) &&
+        verdict.blame != routing::Blame::upstream) {
         verdict.cause = routing::Cause::server_error;
         verdict.blame = routing::Blame::upstream;
     }
@@ -71,7 +79,15 @@ runtime::Task<ProbeResult<std::string>> ask(Transport& transport, const runtime:
     attempt.max_reply = target.max_reply;
     attempt.cancellation = &cancellation;
 
-    const TransportResult result = co_await transport.send(attempt);
+    TransportResult result = co_await transport.send(attempt);
+    const bool was_stale = !result && !cancellation.cancelled() &&
+                           result.error().cause == routing::Cause::connection_lost &&
+                           result.error().origin == routing::TransportFailure::Origin::gateway;
+    if (was_stale) {
+        attempt.connection = Connection::never_stale;
+        attempt.now = clock.now();
+        result = co_await transport.send(attempt);
+    }
     if (!result) {
         const routing::AttemptOutcome outcome = result.error();
         co_return judge(target, outcome);

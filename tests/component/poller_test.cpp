@@ -26,6 +26,8 @@ struct Script {
     std::uint64_t chain_id = kChainId;
     std::uint64_t head = 100;
     enum class Mode { answer, refuse, hang, throttle, unauthorized, garbage } mode = Mode::answer;
+    bool closes_idle = false;  // a connection, just when it is used again
+    bool closes_new = false;
     char checkpoint = 'c';  // the digit of that block's hash
     unsigned id_asked = 0;
     unsigned head_asked = 0;
@@ -55,6 +57,14 @@ class ScriptedTransport final : public Transport {
             attempt.cancellation->hook(nullptr);
             co_return routing::TransportFailure{cut ? Cause::connection_lost : Cause::timeout,
                                                 routing::TransportFailure::Sent::something, "hung"};
+        }
+        const bool pooled = attempt.connection == Connection::pooled;
+        if (pooled ? script.closes_idle : script.closes_new) {
+            routing::TransportFailure failure{Cause::connection_lost,
+                                              routing::TransportFailure::Sent::something, "closed"};
+            failure.origin = pooled ? routing::TransportFailure::Origin::gateway
+                                    : routing::TransportFailure::Origin::upstream;
+            co_return failure;
         }
         if (script.mode == Script::Mode::refuse) {
             co_return routing::TransportFailure{
@@ -279,6 +289,20 @@ TEST_CASE("a throttled upstream is not asked while it cools down") {
     CHECK(f.transport.sent == before);
     f.transport.scripts[0].mode = Script::Mode::answer;
     CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+}
+
+TEST_CASE("an idle connection that is closed just as a probe uses it is nobody's failure") {
+    Fixture f(2);
+    Script& script = f.transport.scripts[0];
+    script.closes_idle = true;
+    f.poller.start();
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::fit; }));
+    CHECK(f.until([&] { return script.head_asked > 20; }));
+    CHECK(f.state(0) == UpstreamState::fit);
+    CHECK(f.pool.head_seen(0));
+    script.closes_new = true;
+    CHECK(f.until([&f] { return f.state(0) == UpstreamState::circuit_open; }));
+    CHECK(f.pool.status(f.clock.now())[0].reason == "too many failures (last: connection_lost)");
 }
 
 TEST_CASE("a lost connection leads to a check of who answers now") {
