@@ -62,7 +62,10 @@ std::string batch_text(const Findings& found) {
 
 std::string state_text(const Findings& found) {
     const probe::DepthFinding& depth = found.depth;
-    if (!found.head || found.head->number < 2) {
+    if (!found.head) {
+        return "cannot be told without a head";
+    }
+    if (found.head->number < 2) {
         return "the chain is too short to tell";
     }
     if (depth.reaches(found.head->number)) {

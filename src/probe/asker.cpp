@@ -71,6 +71,22 @@ std::string words_of(const HttpReply& reply) {
     return words;
 }
 
+// Some of an array's calls were left out, or answered twice: it is too large, as far as anybody
+// can tell.
+Heard judge_gaps(const std::vector<std::optional<jsonrpc::ArrayItem>>& items) {
+    const auto gap =
+        std::find_if(items.begin(), items.end(), [](const auto& item) { return !item; });
+    const auto answered = static_cast<std::size_t>(
+        std::count_if(items.begin(), items.end(), [](const auto& item) { return bool{item}; }));
+    Heard heard;
+    heard.cause = routing::Cause::batch_too_large;
+    heard.words = "only " + std::to_string(answered) + " of its calls are answered, once each";
+    if (answered != 0 && static_cast<std::size_t>(gap - items.begin()) == answered) {
+        heard.named = answered;  // the first ones
+    }
+    return heard;
+}
+
 }  // namespace
 
 std::string Asker::presentable(std::string_view text) const {
@@ -122,7 +138,7 @@ Heard Asker::judge_single(const Question& question, const Target& target, HttpRe
     return judge_failure(question, target, AttemptOutcome(std::move(reply)));
 }
 
-// Answered only if each of its calls was; otherwise judged by the first that was not.
+// Answered only if each of its calls was; otherwise judged by the first error.
 Heard Asker::judge_array(const Question& question, const Target& target, HttpReply reply) const {
     const proxy::BatchReply read = proxy::read_batch_reply(reply.body, kFirstId, question.calls);
     if (!read.any) {
@@ -130,13 +146,15 @@ Heard Asker::judge_array(const Question& question, const Target& target, HttpRep
         return judge_failure(question, target, AttemptOutcome(std::move(reply)));
     }
     for (const auto& item : read.items) {
-        if (!item || item->reply->is_error()) {
-            reply.reply = item ? item->reply : std::nullopt;
-            reply.body = item ? item->raw : std::string_view();
+        if (item && item->reply->is_error()) {
+            reply.reply = item->reply;
+            reply.body = item->raw;
             return judge_failure(question, target, AttemptOutcome(std::move(reply)));
         }
     }
-    return {};
+    const bool whole = std::all_of(read.items.begin(), read.items.end(),
+                                   [](const auto& item) { return bool{item}; });
+    return whole ? Heard{} : judge_gaps(read.items);
 }
 
 runtime::Task<Heard> Asker::ask(const Question& question, Target target) {

@@ -162,9 +162,15 @@ std::optional<Question> Endpoint::plan() {
 
 void Endpoint::learn_chain_id(const Heard& heard) {
     findings_.chain_id = heard.answered() ? upstream::read_chain_id(heard.result) : std::nullopt;
+    const bool none = findings_.chain_id == 0U;  // EIP-155 leaves 0 to nobody
+    if (none) {
+        findings_.chain_id.reset();
+    }
     if (!findings_.chain_id) {
         findings_.trouble_cause = heard.answered() ? Cause::bad_reply : heard.cause;
-        findings_.trouble = heard.answered() ? "its chain id is no number" : heard.words;
+        findings_.trouble = none               ? "it says chain id 0, which no chain has"
+                            : heard.answered() ? "its chain id is no number"
+                                               : heard.words;
     }
 }
 

@@ -122,6 +122,8 @@ Reply batch_refused_reply(const BatchLimit& limit) {
             reply.body = error_for_all({"null"}, Packing::batch,
                                        R"({"code":-32600,"message":"batch too large"})");
             break;
+        case BatchRefusal::silence:  // no reply of its own
+            break;
     }
     return reply;
 }

@@ -81,6 +81,13 @@ Reaction Responder::react_to(const Request& request) {
     }
     const std::size_t most = script_.batch.max_calls;
     if (request.is_batch && most != 0 && request.calls.size() > most) {
+        if (script_.batch.refusal == BatchRefusal::silence) {
+            Request begun = request;
+            begun.calls.resize(most);
+            return {{},
+                    to_wire(json_reply(body_for(begun, Crooked::none)), script_.framing,
+                            Crooked::none)};
+        }
         return {{}, to_wire(batch_refused_reply(script_.batch), script_.framing, Crooked::none)};
     }
     const Crooked crooked = faulty ? take_crooked() : Crooked::none;

@@ -37,6 +37,7 @@ enum class BatchRefusal {
     object_500,    // HTTP 500, one object, code 31
     object_200,    // HTTP 200, one object, -32010
     array_of_one,  // HTTP 200, an array of one error, -32600
+    silence,       // HTTP 200, the answers to the first calls alone
 };
 
 struct BatchLimit {

@@ -6,6 +6,7 @@
 #include "support/http_client.hpp"
 #include "support/process_usage.hpp"
 #include "support/rpc.hpp"
+#include "support/sanitized.hpp"
 #include "support/simulators.hpp"
 
 #include <algorithm>
@@ -29,19 +30,6 @@ constexpr std::size_t kMiB = 1024 * 1024;
 
 // What the program takes beside its buffers; docs/limits.md promises it.
 constexpr std::size_t kBase = 48 * kMiB;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WEIR_TEST_SANITIZED
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define WEIR_TEST_SANITIZED
-#endif
-#endif
-#ifdef WEIR_TEST_SANITIZED
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 struct House {
     explicit House(const std::vector<std::string>& server = {}, const std::string& upstream = {},

@@ -70,8 +70,9 @@ TEST_CASE("probe tells an archive node with arrays of any size", "[daemon]") {
 
 TEST_CASE("probe finds batch limits, named or not", "[daemon]") {
     Simulators simulators(long_chain());
-    for (const BatchRefusal refusal : {BatchRefusal::object_413, BatchRefusal::object_500,
-                                       BatchRefusal::object_200, BatchRefusal::array_of_one}) {
+    for (const BatchRefusal refusal :
+         {BatchRefusal::object_413, BatchRefusal::object_500, BatchRefusal::object_200,
+          BatchRefusal::array_of_one, BatchRefusal::silence}) {
         for (const std::size_t limit : {3U, 10U}) {
             Script script;
             script.batch = {limit, refusal};

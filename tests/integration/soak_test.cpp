@@ -5,6 +5,7 @@
 #include "support/daemon.hpp"
 #include "support/process_usage.hpp"
 #include "support/rpc.hpp"
+#include "support/sanitized.hpp"
 #include "support/simulators.hpp"
 
 #include <atomic>

@@ -85,6 +85,10 @@ TEST_CASE("who does not say its chain id is asked nothing else") {
     CHECK(examine(odd, [](const Question&) { return result("{}"); }).trouble_cause ==
           Cause::bad_reply);
     CHECK(odd.requests() == 1);
+    Endpoint none;
+    const Findings zero = examine(none, [](const Question&) { return result(R"("0x0")"); });
+    CHECK_FALSE(zero.chain_id);
+    CHECK(zero.trouble == "it says chain id 0, which no chain has");
 }
 
 TEST_CASE("a head that nobody shows costs only what rests on it") {
