@@ -55,11 +55,15 @@ core::Result<void> Chains::open(const config::Config& config) {
     }
     providers_ = std::make_shared<const routing::ProviderBook>(config.providers);
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
-        chains_.push_back(make(config.chains[i], std::move((*destinations)[i])));
+        chains_.push_back(make(config.chains[i], std::move((*destinations)[i]), providers_));
     }
+    serve(config);
+    return {};
+}
+
+void Chains::serve(const config::Config& config) {
     serving_.publish(std::make_shared<const proxy::Serving>(config, contexts_of(chains_),
                                                             clients_.clients_of(config, metrics_)));
-    return {};
 }
 
 void Chains::start(runtime::Worker& worker, upstream::Transport& transport) {
@@ -80,10 +84,11 @@ void Chains::poll(Chain& chain) {
 }
 
 std::shared_ptr<Chains::Chain> Chains::make(const config::Chain& config,
-                                            upstream::Destinations destinations) {
+                                            upstream::Destinations destinations,
+                                            const Providers& providers) {
     auto chain = std::make_shared<Chain>();
-    chain->providers = providers_;
-    chain->pool = std::make_shared<upstream::Pool>(config, clock_.now(), *providers_);
+    chain->providers = providers;
+    chain->pool = std::make_shared<upstream::Pool>(config, clock_.now(), *providers);
     proxy::ChainIdentity identity{.chain = next_id_++, .upstreams = {}};
     for (std::size_t i = 0; i < config.upstreams.size(); ++i) {
         identity.upstreams.push_back(next_id_++);
@@ -92,7 +97,7 @@ std::shared_ptr<Chains::Chain> Chains::make(const config::Chain& config,
         proxy::ChainContext::Parts{.index = next_index_++,
                                    .identity = std::move(identity),
                                    .pool = chain->pool,
-                                   .providers = providers_,
+                                   .providers = providers,
                                    .meter = metrics_.bind(names_of(config))});
     table_.put(chain->context->index, destinations);
     chain->destinations = std::move(destinations);
@@ -103,11 +108,12 @@ std::shared_ptr<Chains::Chain> Chains::make(const config::Chain& config,
 std::shared_ptr<Chains::Chain> Chains::succeed(const Chain& before,
                                                const config::ChainChange& change,
                                                const config::Chain& config,
-                                               upstream::Destinations destinations) {
+                                               upstream::Destinations destinations,
+                                               const Providers& providers) {
     auto chain = std::make_shared<Chain>();
-    chain->providers = providers_;
+    chain->providers = providers;
     chain->pool = std::make_shared<upstream::Pool>(
-        config, clock_.now(), *providers_,
+        config, clock_.now(), *providers,
         upstream::Pool::Succession{.before = *before.pool, .places = change.upstreams});
     proxy::ChainIdentity identity{.chain = before.context->identity.chain, .upstreams = {}};
     for (const std::optional<std::size_t>& place : change.upstreams) {
@@ -117,7 +123,7 @@ std::shared_ptr<Chains::Chain> Chains::succeed(const Chain& before,
         proxy::ChainContext::Parts{.index = next_index_++,
                                    .identity = std::move(identity),
                                    .pool = chain->pool,
-                                   .providers = providers_,
+                                   .providers = providers,
                                    .memory = before.context->memory(),
                                    .meter = metrics_.bind(names_of(config))});
     const std::size_t writes = before.context->write_upstream;
@@ -142,49 +148,59 @@ core::Result<Chains::Staged> Chains::stage(const config::Config& before,
     if (!destinations) {
         return destinations.error();
     }
-    if (before.providers != after.providers) {
-        providers_ = std::make_shared<const routing::ProviderBook>(after.providers);
-    }
     Staged staged;
+    staged.providers = before.providers == after.providers
+                           ? providers_
+                           : std::make_shared<const routing::ProviderBook>(after.providers);
     for (std::size_t i = 0; i < after.chains.size(); ++i) {
         const config::ChainChange& change = difference.chains[i];
         upstream::Destinations& of_chain = (*destinations)[i];
         if (!change.before) {
-            staged.chains.push_back(make(after.chains[i], std::move(of_chain)));
+            staged.chains.push_back(make(after.chains[i], std::move(of_chain), staged.providers));
             continue;
         }
         const std::shared_ptr<Chain>& old = chains_[*change.before];
         // A file of certificates may have changed though the configuration has not.
         const bool same = change.same && of_chain == old->destinations;
-        staged.chains.push_back(same ? old
-                                     : succeed(*old, change, after.chains[i], std::move(of_chain)));
+        staged.chains.push_back(
+            same ? old
+                 : succeed(*old, change, after.chains[i], std::move(of_chain), staged.providers));
     }
     for (const std::shared_ptr<Chain>& chain : staged.chains) {
         if (!chain->poller) {
             poll(*chain);
         }
     }
-    staged.serving = std::make_shared<const proxy::Serving>(after, contexts_of(staged.chains),
-                                                            clients_.clients_of(after, metrics_));
     return staged;
 }
 
-bool Chains::loses_nothing(const Staged& staged) const {
-    return std::all_of(staged.chains.begin(), staged.chains.end(), [this](const auto& next) {
+std::vector<std::string> Chains::lost(const Staged& staged) const {
+    std::vector<std::string> lost;
+    for (const std::shared_ptr<Chain>& next : staged.chains) {
         const auto before = std::find_if(chains_.begin(), chains_.end(), [&](const auto& each) {
             return each->context->identity.chain == next->context->identity.chain;
         });
-        return before == chains_.end() || !(*before)->pool->is_fit_now() ||
-               next->pool->is_fit_now();
-    });
+        if (before != chains_.end() && (*before)->pool->is_fit_now() && !next->pool->is_fit_now()) {
+            lost.push_back(next->context->config.name);
+        }
+    }
+    return lost;
 }
 
-void Chains::adopt(Staged staged) {
-    serving_.publish(std::move(staged.serving));
+void Chains::adopt(Staged staged, const config::Config& config) {
+    providers_ = std::move(staged.providers);
     const std::vector<std::shared_ptr<Chain>> before =
         std::exchange(chains_, std::move(staged.chains));
-    for (const std::shared_ptr<Chain>& chain : before) {
-        if (std::find(chains_.begin(), chains_.end(), chain) == chains_.end()) {
+    serve(config);
+    retire_all_but(chains_, before);
+}
+
+void Chains::discard(Staged staged) { retire_all_but(chains_, staged.chains); }
+
+void Chains::retire_all_but(const std::vector<std::shared_ptr<Chain>>& kept,
+                            const std::vector<std::shared_ptr<Chain>>& old) {
+    for (const std::shared_ptr<Chain>& chain : old) {
+        if (std::find(kept.begin(), kept.end(), chain) == kept.end()) {
             retiring_->spawn(retire(chain));
         }
     }

@@ -20,6 +20,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace weir::app {
@@ -44,26 +45,32 @@ class Chains {
     struct Chain;
     // A configuration that could be served: everything is built, and its upstreams are asked.
     struct Staged {
-        std::shared_ptr<const proxy::Serving> serving;
         std::vector<std::shared_ptr<Chain>> chains;
         std::shared_ptr<const routing::ProviderBook> providers;
     };
     // After start(). An error leaves everything as it is.
     core::Result<Staged> stage(const config::Config& before, const config::Config& after,
                                const config::Difference& difference);
-    // No chain that can serve now would be without an upstream that can.
-    bool loses_nothing(const Staged& staged) const;
-    // From now on requests are served so.
-    void adopt(Staged staged);
+    // The chains, by their new names, that can serve now and would be without an upstream that can.
+    std::vector<std::string> lost(const Staged& staged) const;
+    // From now on requests are served so: as `config`, which it was staged for, says.
+    void adopt(Staged staged, const config::Config& config);
+    // It is not to be served after all.
+    void discard(Staged staged);
 
     // Ends everything that runs and returns when nothing is left.
     runtime::Task<> stop();
 
   private:
-    std::shared_ptr<Chain> make(const config::Chain& config, upstream::Destinations destinations);
+    using Providers = std::shared_ptr<const routing::ProviderBook>;
+    std::shared_ptr<Chain> make(const config::Chain& config, upstream::Destinations destinations,
+                                const Providers& providers);
     std::shared_ptr<Chain> succeed(const Chain& before, const config::ChainChange& change,
-                                   const config::Chain& config,
-                                   upstream::Destinations destinations);
+                                   const config::Chain& config, upstream::Destinations destinations,
+                                   const Providers& providers);
+    void serve(const config::Config& config);
+    void retire_all_but(const std::vector<std::shared_ptr<Chain>>& kept,
+                        const std::vector<std::shared_ptr<Chain>>& old);
     void tell_disagreements(const proxy::ChainContext& chain);
     void poll(Chain& chain);
     runtime::Task<> retire(std::shared_ptr<Chain> chain);
@@ -73,7 +80,7 @@ class Chains {
     telemetry::Log& log_;
     std::size_t next_index_ = 0;
     std::size_t next_id_ = 0;
-    std::shared_ptr<const routing::ProviderBook> providers_;
+    Providers providers_;
     upstream::DestinationTable table_;
     proxy::ClientStates clients_;
     std::vector<std::shared_ptr<Chain>> chains_;  // that are served, in the configuration's order

@@ -1,31 +1,15 @@
 #include "app/daemon.hpp"
 
-#include "app/admin_source.hpp"
-#include "app/chains.hpp"
 #include "app/cpus.hpp"
-#include "app/reload.hpp"
+#include "app/daemon_impl.hpp"
 #include "app/version.hpp"
-#include "config/difference.hpp"
 #include "proxy/account.hpp"
-#include "proxy/filter_table.hpp"
-#include "proxy/handler.hpp"
-#include "proxy/transaction_records.hpp"
 #include "routing/methods.hpp"
-#include "runtime/event.hpp"
-#include "runtime/task_group.hpp"
-#include "server/rpc_site.hpp"
-#include "server/server.hpp"
-#include "server/tls.hpp"
-#include "telemetry/log.hpp"
-#include "telemetry/metrics.hpp"
-#include "upstream/http_transport.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
-#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/this_coro.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -40,7 +24,6 @@ namespace weir::app {
 namespace {
 
 namespace net = boost::asio;
-using Tls = std::shared_ptr<const server::ListenerTls>;
 
 telemetry::MetricsLayout metrics_layout() {
     telemetry::MetricsLayout layout;
@@ -77,77 +60,18 @@ void tell_pending(telemetry::Log& log, const proxy::TransactionRecords& records,
     }
 }
 
-// Everything that one thread serves with.
-struct Lane {
-    Lane(unsigned index, runtime::Clock& clock, runtime::Random& random,
-         runtime::MemoryBudget& budget)
-        : worker(index, clock, random, budget), work(worker.io.get_executor()) {}
-
-    runtime::Worker worker;
-    net::executor_work_guard<runtime::Executor> work;  // run() returns at stop() only
-    std::unique_ptr<upstream::HttpTransport> transport;
-    std::unique_ptr<proxy::Services> services;
-    std::unique_ptr<proxy::Handler> handler;
-    std::unique_ptr<server::RpcSite> site;
-    std::unique_ptr<server::Server> server;
-};
-
 }  // namespace
 
-// Members are built in this order and destroyed in the reverse one.
-struct Daemon::Impl {
-    Impl(config::Config settings, ConfigLoader loader)
-        : config(std::move(settings)),
-          load_again(std::move(loader)),
-          secrets(config.secrets),
-          log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
-          metrics(metrics_layout()),
-          budget(config.server.max_buffered),
-          chains(clock, metrics, *log),
-          state(server::settings_of(config.server)),
-          admin_state(server::admin_settings(config.server)) {}
-
-    core::Result<void> build();
-    void build_lane(unsigned index);
-    void announce();
-    ReloadReport reload(std::string_view trigger);
-    ReloadReport try_reload();
-    void adopt(Chains::Staged staged, config::Config next, Tls tls);
-    runtime::Task<> adopt_when_ready(Chains::Staged staged, config::Config next, Tls tls);
-    int run();
-    void on_every_lane(const std::function<void(Lane&)>& action);
-    runtime::Task<bool> every_lane_drained(core::TimePoint deadline);
-    runtime::Task<> watch_signals(runtime::Event& told_to_stop);
-    runtime::Task<> live();
-    void stop_lanes();
-
-    config::Config config;  // that is in effect; the first lane's
-    const ConfigLoader load_again;
-    runtime::SystemClock clock;
-    runtime::SystemRandom random;
-    telemetry::PieceRedactor secrets;  // for errors that providers made
-    std::unique_ptr<telemetry::Log> log;
-    telemetry::Metrics metrics;
-    proxy::Observations observations;
-    upstream::RecentTraffic unrouted;
-    runtime::MemoryBudget budget;
-    Chains chains;  // for all lanes
-    proxy::FilterTable filters;
-    proxy::TransactionRecords records;
-    server::ServerState state;
-    server::ServerState admin_state;
-    std::optional<server::Listeners> listeners;
-    std::vector<std::unique_ptr<Lane>> lanes;
-    std::unique_ptr<DaemonSource> source;  // the admin pages, on the first lane
-    std::unique_ptr<server::AdminSite> admin_site;
-    std::unique_ptr<server::Server> admin_server;
-    config::Endpoint admin_endpoint;
-    std::unique_ptr<runtime::TaskGroup> reloading;  // likewise
-    bool reload_under_way = false;
-    int exit_code = 0;
-    bool ending_now = false;      // by a second signal
-    bool left_suspended = false;  // requests that a cut did not end: they wait for an upstream
-};
+Daemon::Impl::Impl(config::Config settings, ConfigLoader loader)
+    : config(std::move(settings)),
+      load_again(std::move(loader)),
+      secrets(config.secrets),
+      log(std::make_unique<telemetry::Log>(config.log, config.secrets)),
+      metrics(metrics_layout()),
+      budget(config.server.max_buffered),
+      chains(clock, metrics, *log),
+      state(server::settings_of(config.server)),
+      admin_state(server::admin_settings(config.server)) {}
 
 core::Result<void> Daemon::Impl::build() {
     const unsigned threads = config.server.threads != 0 ? config.server.threads : usable_cpus();
@@ -209,83 +133,6 @@ void Daemon::Impl::announce() {
                     {"threads", static_cast<std::uint64_t>(lanes.size())},
                     {"version", version()}});
     }
-}
-
-// Reads the configuration again and takes it up, all or nothing.
-ReloadReport Daemon::Impl::reload(std::string_view trigger) {
-    ReloadReport report = try_reload();
-    log_reload(*log, report, trigger);
-    return report;
-}
-
-ReloadReport Daemon::Impl::try_reload() {
-    if (state.draining() || reload_under_way) {
-        ReloadReport report =
-            refused({{"", state.draining() ? "weir is ending" : "a reload is under way"}});
-        report.end = ReloadReport::End::busy;
-        return report;
-    }
-    if (!load_again) {
-        return refused({{"", "there is no file to read: weir was started without --config"}});
-    }
-    config::LoadResult next = load_again();
-    if (!next) {
-        return refused(next.error());
-    }
-    std::vector<config::Problem> fixed = config::changes_of_fixed_keys(config, *next);
-    if (!fixed.empty()) {
-        return refused(std::move(fixed));
-    }
-    auto tls = server::ListenerTls::create(next->server.tls);  // the files may be others
-    if (!tls) {
-        return refused({{"", tls.error().message}});
-    }
-    // Before anything of it can be told.
-    log->apply(config.log, next->secrets);
-    secrets.add(next->secrets);
-    const config::Difference difference = config::compare(config, *next);
-    core::Result<Chains::Staged> staged = chains.stage(config, *next, difference);
-    if (!staged) {
-        return refused({{"", staged.error().message}});
-    }
-    ReloadReport report = report_of(config, *next, difference);
-    if (chains.loses_nothing(*staged)) {
-        adopt(std::move(*staged), std::move(*next), std::move(*tls));
-    } else {
-        report.waiting = true;
-        reload_under_way = true;
-        reloading->spawn(adopt_when_ready(std::move(*staged), std::move(*next), std::move(*tls)));
-    }
-    return report;
-}
-
-// A chain whose upstreams are all new is served by the old ones until the new ones are known.
-runtime::Task<> Daemon::Impl::adopt_when_ready(Chains::Staged staged, config::Config next,
-                                               Tls tls) {
-    constexpr auto kLook = std::chrono::milliseconds(20);
-    constexpr auto kPatience = std::chrono::seconds(10);
-    co_await net::this_coro::throw_if_cancelled(false);
-    const core::TimePoint last = clock.now() + kPatience;
-    while (!chains.loses_nothing(staged) && clock.now() < last && !state.draining()) {
-        const core::TimePoint look = clock.now() + kLook;
-        co_await runtime::sleep_until(lanes.front()->worker.io, look);
-    }
-    adopt(std::move(staged), std::move(next), std::move(tls));
-    reload_under_way = false;
-}
-
-void Daemon::Impl::adopt(Chains::Staged staged, config::Config next, Tls tls) {
-    config = std::move(next);
-    log->apply(config.log, {});
-    budget.set_limit(config.server.max_buffered);
-    state.apply(server::settings_of(config.server, std::move(tls)));
-    admin_state.apply(server::admin_settings(config.server));
-    admin_site->set_token(config.admin.token);
-    chains.adopt(std::move(staged));
-    on_every_lane([key = std::string(config.log.correlation_key.reveal())](Lane& lane) {
-        lane.services->correlation_key = key;
-        lane.handler->refresh();
-    });
 }
 
 void Daemon::Impl::on_every_lane(const std::function<void(Lane&)>& action) {

@@ -17,7 +17,7 @@ struct ReloadReport {
     enum class End : std::uint8_t {
         reloaded,
         refused,  // nothing has changed; the problems say why
-        busy,     // one is under way, or weir is ending
+        ending,   // likewise: weir is
     } end = End::reloaded;
     std::vector<config::Problem> problems;
 

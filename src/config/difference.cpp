@@ -9,9 +9,8 @@ bool same_endpoint(const Upstream& a, const Upstream& b) {
     return a.name == b.name && a.url == b.url && a.headers == b.headers && a.tls == b.tls;
 }
 
-bool same_chain(const Chain& a, const Chain& b) {
-    return a.name == b.name && a.chain_id == b.chain_id;
-}
+// A configuration has at most one chain of an id; its name is how it is called.
+bool same_chain(const Chain& a, const Chain& b) { return a.chain_id == b.chain_id; }
 
 template <class T, class Same>
 std::optional<std::size_t> place_of(const std::vector<T>& all, const T& wanted, Same same) {

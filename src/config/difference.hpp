@@ -11,7 +11,7 @@
 namespace weir::config {
 
 struct ChainChange {
-    std::optional<std::size_t> before;  // the place of the chain of this name and id, if there was
+    std::optional<std::size_t> before;  // the place of the chain of this id, if there was
     bool same = false;                  // nothing about it has changed
 
     // For each upstream the place of the one that was reached in the same way under the same name:

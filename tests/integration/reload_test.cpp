@@ -20,15 +20,17 @@ using simulator::Script;
 
 namespace {
 
-std::size_t reloads_of(Daemon& daemon) {
+// How often the log says it.
+std::size_t lines_with(Daemon& daemon, std::string_view what) {
     const std::string log = daemon.process().all_output();
     std::size_t count = 0;
-    for (auto at = log.find("configuration reloaded"); at != std::string::npos;
-         at = log.find("configuration reloaded", at + 1)) {
+    for (auto at = log.find(what); at != std::string::npos; at = log.find(what, at + 1)) {
         ++count;
     }
     return count;
 }
+
+std::size_t reloads_of(Daemon& daemon) { return lines_with(daemon, "configuration reloaded"); }
 
 }  // namespace
 
@@ -235,6 +237,105 @@ TEST_CASE("chains and clients come and go, and a request that runs ends as it be
     CHECK(daemon.admin("/metrics")
               .body.find(R"(weir_upstream_fit{chain="renamed",upstream="a"} 1)") !=
           std::string::npos);
+}
+
+TEST_CASE("a later reload replaces one that waits for its upstreams", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    const DaemonConfig config = DaemonConfig::with({a.url()});
+    DaemonConfig dead = DaemonConfig::with({"http://127.0.0.1:1"});
+    dead.upstreams[0].name = "dead";
+    dead.top = {"clients: [{name: team, token: token-of-the-team-1}]"};
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    std::size_t replaced = 0;
+    const auto counts_as_replaced = [&] {
+        ++replaced;
+        return wait_until(
+            [&] { return lines_with(daemon, "a later reload replaces it") == replaced; });
+    };
+    SECTION("by POST") {
+        daemon.configure(dead);
+        const HttpResponse waits = daemon.reload();
+        CHECK(waits.status == 200);
+        CHECK(waits.body.find(R"("waiting":true)") != std::string::npos);
+        daemon.configure("chains: [");  // changes nothing: it waits on
+        CHECK(daemon.reload().status == 422);
+        CHECK(lines_with(daemon, "a later reload replaces it") == 0);
+        daemon.configure(dead);
+        CHECK(daemon.reload().body.find(R"("waiting":true)") != std::string::npos);
+        CHECK(counts_as_replaced());
+        daemon.configure(config);
+        const HttpResponse back = daemon.reload();
+        CHECK(back.status == 200);
+        CHECK(back.body.find(R"("waiting":false)") != std::string::npos);
+        CHECK(back.body.find(R"("kept":["ethereum"])") != std::string::npos);
+        CHECK(counts_as_replaced());
+    }
+    SECTION("by SIGHUP") {
+        daemon.configure(dead);
+        daemon.process().signal(SIGHUP);
+        REQUIRE(wait_until([&] { return reloads_of(daemon) == 1; }));
+        daemon.configure(config);
+        daemon.process().signal(SIGHUP);
+        CHECK(counts_as_replaced());
+        CHECK(reloads_of(daemon) == 2);
+    }
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    CHECK(daemon.wait_for_state("a", "fit"));
+    CHECK(lines_with(daemon, "configuration in effect") == 0);
+}
+
+TEST_CASE("a chain that a reload leaves without a fit upstream is told", "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    Daemon daemon(DaemonConfig::with({a.url()}));
+    REQUIRE(daemon.wait_until_ready());
+    DaemonConfig dead = DaemonConfig::with({"http://127.0.0.1:1"});
+    dead.upstreams[0].name = "dead";
+    daemon.configure(dead);
+    CHECK(daemon.reload().status == 200);
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    const auto told = daemon.process().wait_for_line(
+        [](const std::string& line) {
+            return line.find("none of the chain's new upstreams is fit") != std::string::npos;
+        },
+        20s);
+    REQUIRE(told);
+    CHECK(told->find(R"("level":"warn")") != std::string::npos);
+    CHECK(told->find(R"("chain":"ethereum")") != std::string::npos);
+    CHECK(daemon.post(rpc("eth_gasPrice")).status != 200);
+    DaemonConfig back = DaemonConfig::with({a.url()});
+    daemon.configure(back);
+    CHECK(daemon.reload().status == 200);
+    CHECK(wait_until([&] { return daemon.post(rpc("eth_gasPrice")).status == 200; }));
+}
+
+TEST_CASE("a chain that gets another name goes on with its upstreams", "[daemon]") {
+    Simulators simulators;
+    Script script;
+    script.method_latency["eth_chainId"] = 300ms;  // nobody waits until it has said again who it is
+    Provider& a = simulators.add(script);
+    const DaemonConfig config = DaemonConfig::with({a.url()});
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    RawClient client(daemon.rpc_address());
+    CHECK(client.post("/1", rpc("eth_gasPrice")).status == 200);
+    for (int round = 0; round < 3; ++round) {
+        std::string renamed = config.to_yaml();
+        renamed.replace(renamed.find("name: ethereum"), 14, "name: main");
+        daemon.configure(renamed);
+        const HttpResponse response = daemon.reload();
+        CHECK(response.status == 200);
+        CHECK(response.body.find(R"("changed":["main"],"added":[],"removed":[])") !=
+              std::string::npos);
+        CHECK(client.post("/1", rpc("eth_gasPrice")).status == 200);
+        CHECK(client.post("/main", rpc("eth_gasPrice")).status == 200);
+        CHECK(client.post("/ethereum", rpc("eth_gasPrice")).status == 404);
+        daemon.configure(config);
+        CHECK(daemon.reload().status == 200);
+        CHECK(client.post("/1", rpc("eth_gasPrice")).status == 200);
+    }
 }
 
 TEST_CASE("the key that tells equal reads apart is taken up", "[daemon]") {

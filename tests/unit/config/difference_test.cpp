@@ -35,7 +35,7 @@ TEST_CASE("the same configuration twice differs in nothing") {
     CHECK(changes_of_fixed_keys(of(kTwo), of(kTwo)).empty());
 }
 
-TEST_CASE("chains are the same by name and id, upstreams by how they are reached") {
+TEST_CASE("chains are the same by their id, upstreams by how they are reached") {
     const Config after =
         of("chains:\n"
            "- {chain_id: 137, upstreams: [{name: a, url: 'https://a.example'}]}\n"
@@ -64,6 +64,22 @@ TEST_CASE("a name with another id is another chain, and a key of a chain changes
                            "[{url: 'http://a.example'}]}]"));
     CHECK_FALSE(timeouts.chains[0].same);
     CHECK(timeouts.chains[0].upstreams[0] == 0);
+}
+
+TEST_CASE("a chain that gets another name is the same one, changed") {
+    const Config before =
+        of("chains: [{name: x, chain_id: 1, upstreams: [{url: 'http://a.example'}]}, "
+           "{name: y, chain_id: 2, upstreams: [{url: 'http://a.example'}]}]");
+    const Config after =
+        of("chains: [{name: y, chain_id: 1, upstreams: [{url: 'http://a.example'}]}, "
+           "{name: x, chain_id: 2, upstreams: [{url: 'http://a.example'}]}]");
+    const Difference difference = compare(before, after);
+    for (const std::size_t place : {std::size_t{0}, std::size_t{1}}) {
+        CHECK(difference.chains[place].before == place);
+        CHECK_FALSE(difference.chains[place].same);
+        CHECK(difference.chains[place].upstreams[0] == 0);
+    }
+    CHECK(difference.removed.empty());
 }
 
 TEST_CASE("what holds until the end is named") {
