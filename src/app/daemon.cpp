@@ -2,9 +2,11 @@
 
 #include "app/cpus.hpp"
 #include "app/daemon_impl.hpp"
+#include "app/descriptors.hpp"
 #include "app/version.hpp"
 #include "proxy/account.hpp"
 #include "routing/methods.hpp"
+#include "telemetry/process_stats.hpp"
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/deferred.hpp>
@@ -71,7 +73,8 @@ Daemon::Impl::Impl(config::Config settings, ConfigLoader loader)
       budget(config.server.max_buffered),
       chains(clock, metrics, *log),
       state(server::settings_of(config.server)),
-      admin_state(server::admin_settings(config.server)) {}
+      admin_state(server::admin_settings(config.server)),
+      descriptors(raise_descriptor_limit()) {}
 
 core::Result<void> Daemon::Impl::build() {
     const unsigned threads = config.server.threads != 0 ? config.server.threads : usable_cpus();
@@ -89,7 +92,6 @@ core::Result<void> Daemon::Impl::build() {
     if (!tls) {
         return tls.error();
     }
-    state.apply(server::settings_of(config.server, std::move(*tls)));
     const core::Result<void> built = chains.open(config);
     if (!built) {
         return built.error();
@@ -107,13 +109,34 @@ core::Result<void> Daemon::Impl::build() {
     admin_server =
         std::make_unique<server::Server>(first.worker, admin_state, *admin_site, admin->take(0));
     reloading = std::make_unique<runtime::TaskGroup>(first.worker.io);
+    descriptors_in_use = telemetry::read_process_stats().open_fds;
+    state.apply(rpc_settings(std::move(*tls)));
     return {};
+}
+
+// As configured, within what the descriptors allow.
+std::shared_ptr<const server::Settings> Daemon::Impl::rpc_settings(Tls tls) {
+    const DescriptorShares shares = share_descriptors(descriptors, descriptors_in_use, config);
+    config::Server settings = config.server;
+    settings.max_connections = shares.clients;
+    if (shares.clients < config.server.max_connections) {
+        log->write(config::LogLevel::warn,
+                   "the descriptors allow fewer client connections than server.max_connections",
+                   {{"max_connections", std::uint64_t{config.server.max_connections}},
+                    {"connections", std::uint64_t{shares.clients}},
+                    {"descriptors", std::uint64_t{descriptors}}});
+    }
+    state.turned_away.set_limit(shares.turned_away);
+    return server::settings_of(settings, std::move(tls));
 }
 
 void Daemon::Impl::build_lane(unsigned index) {
     auto lane = std::make_unique<Lane>(index, clock, random, budget);
-    lane->transport =
-        std::make_unique<upstream::HttpTransport>(lane->worker, chains.destinations());
+    upstream::TransportSettings transport;
+    transport.descriptors_below =
+        static_cast<int>(descriptors - std::min(descriptors, own_descriptors(descriptors)));
+    lane->transport = std::make_unique<upstream::HttpTransport>(lane->worker, chains.destinations(),
+                                                                std::move(transport));
     lane->services = std::make_unique<proxy::Services>(proxy::Services{
         lane->worker, *lane->transport, *log, metrics, secrets, observations, unrouted});
     lane->services->correlation_key = config.log.correlation_key.reveal();

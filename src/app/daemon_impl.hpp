@@ -58,6 +58,7 @@ struct Daemon::Impl {
 
     core::Result<void> build();
     void build_lane(unsigned index);
+    std::shared_ptr<const server::Settings> rpc_settings(Tls tls);
     void announce();
     ReloadReport reload(std::string_view trigger);
     ReloadReport try_reload();
@@ -92,6 +93,8 @@ struct Daemon::Impl {
     std::unique_ptr<server::Server> admin_server;
     config::Endpoint admin_endpoint;
     std::unique_ptr<runtime::TaskGroup> reloading;  // likewise
+    std::size_t descriptors = 0;                    // that the process may have
+    std::size_t descriptors_in_use = 0;             // for good
     std::uint64_t latest_reload = 0;  // its number: one that waits gives way to a later one
     int exit_code = 0;
     bool ending_now = false;      // by a second signal

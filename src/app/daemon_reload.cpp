@@ -94,7 +94,7 @@ void Daemon::Impl::adopt(Prepared next) {
     config = std::move(next.config);
     log->apply(config.log, {});
     budget.set_limit(config.server.max_buffered);
-    state.apply(server::settings_of(config.server, std::move(next.tls)));
+    state.apply(rpc_settings(std::move(next.tls)));
     admin_state.apply(server::admin_settings(config.server));
     admin_site->set_token(config.admin.token);
     chains.adopt(std::move(next.chains), config);

@@ -37,7 +37,7 @@ struct Judged {
     std::size_t answers = 1;  // calls that an answer is for
     core::Duration latency{};
     std::string detail;    // for the log
-    bool no_room = false;  // for its reply
+    bool no_room = false;  // for its reply, or for a connection
     bool unasked = false;  // it has no part in the call: the block that is wanted is not there
 };
 

@@ -46,6 +46,18 @@ GatewayError rate_limited(const std::string& whose_limit, std::string_view scope
     return error;
 }
 
+// The gateway's own memory or descriptors are used up.
+GatewayError no_room(const Ending& ending) {
+    GatewayError error = make(ErrorType::overloaded,
+                              ending.last_cause == Cause::connect_failed
+                                  ? "the gateway has no descriptor left for a connection, nothing "
+                                    "was sent; retry in a second"
+                                  : "the gateway has no memory left for the reply; retry in a "
+                                    "second");
+    error.retry_after_seconds = 1;
+    return error;
+}
+
 }  // namespace
 
 GatewayError turned_away(Cause cause, std::string_view who, const config::Chain& chain,
@@ -103,6 +115,9 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
                     (bound ? whose : "every usable upstream of chain " + chain.name) +
                         " has spent its plan; raise the plan or add an upstream");
     }
+    if (ending.unsent_write && ending.no_room) {
+        return no_room(ending);
+    }
     if (ending.unsent_write && (ending.out_of_time || ending.last_cause)) {
         const std::string why = ending.out_of_time ? "in time" : "for want of a connection";
         return make(ErrorType::no_upstream,
@@ -116,11 +131,7 @@ GatewayError error_of(const Ending& ending, const config::Chain& chain, core::Ti
                                              " answered in time; the call may be tried again");
     }
     if (ending.no_room) {
-        GatewayError error =
-            make(ErrorType::overloaded,
-                 "the gateway has no memory left for the reply; retry in a second");
-        error.retry_after_seconds = 1;
-        return error;
+        return no_room(ending);
     }
     if (ending.last_cause && ending.retries_spent) {
         return make(ErrorType::bad_upstream_reply,

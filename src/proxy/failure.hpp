@@ -19,7 +19,7 @@ struct Ending {
     bool at_capacity = false;                     // one was left out for its in-flight cap
     bool out_of_time = false;                     // the request's deadline has passed
     bool retries_spent = false;                   // so many calls are tried again already
-    bool no_room = false;                         // for the last reply that came
+    bool no_room = false;                         // for the last reply, or for a connection
     bool queue_full = false;                      // too many calls wait for a turn
     bool limited = false;                         // nobody but limited ones is left to ask
     std::optional<core::TimePoint> available_at;  // when one of these can be asked again

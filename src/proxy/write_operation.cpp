@@ -183,6 +183,7 @@ runtime::Task<SentOnce> send_once(Services& services, ChainContext& chain,
             request.listener->on_outcome(*upstream, judged);
         }
         ending.last_cause = judged.verdict.cause;
+        ending.no_room = judged.no_room;
         if (judged.answer) {
             judged.answer->upstream = upstream;
         }

@@ -53,7 +53,7 @@ struct TransportFailure {
     enum class Origin : std::uint8_t {
         upstream,
         gateway,
-        no_room,  // the gateway's too: its buffers are full
+        no_room,  // the gateway's too: its buffers are full, or its descriptors used up
     } origin = Origin::upstream;
 };
 

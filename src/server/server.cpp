@@ -29,7 +29,6 @@ using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, runtim
 constexpr auto kAsTuple = boost::asio::as_tuple(boost::asio::deferred);
 
 constexpr int kAcceptsPerTurn = 16;         // then others get the thread
-constexpr std::size_t kMaxTurnedAway = 64;  // connections over the limit that get an answer
 constexpr core::Duration kNoDescriptorPause = core::milliseconds(100);
 
 // A peer's address without its port.
@@ -161,7 +160,7 @@ class Server::Impl {
             return accepted.error;
         }
         const bool admitted = context_.state.connections.claim();
-        if (!admitted && turned_away_ >= kMaxTurnedAway) {
+        if (!admitted && !context_.state.turned_away.claim()) {
             close_without_a_word(accepted.peer);
             return 0;
         }
@@ -169,7 +168,6 @@ class Server::Impl {
         const auto place =
             connections_.emplace(connections_.end(), context_, accepted.socket.release(),
                                  std::move(accepted.peer), door.reach);
-        turned_away_ += admitted ? 0 : 1;
         sessions_.spawn(admitted ? run_admitted(place) : run_turned_away(place));
         return 0;
     }
@@ -193,7 +191,7 @@ class Server::Impl {
 
     runtime::Task<> run_turned_away(Place place) {
         co_await place->turn_away();
-        --turned_away_;
+        context_.state.turned_away.release();
         forget(place);
     }
 
@@ -211,7 +209,6 @@ class Server::Impl {
     ConnectionContext context_;
     std::list<Door> doors_;
     std::list<Connection> connections_;
-    std::size_t turned_away_ = 0;
     std::size_t accept_loops_ = 0;
     runtime::TaskGroup acceptors_;
     runtime::TaskGroup sessions_;

@@ -83,6 +83,7 @@ class ServerState {
 
     core::Published<Settings> settings;
     Places connections;
+    Places turned_away{64};  // connections over the limit that get an answer
     Places in_flight;
 
     // From now on every answer says `Connection: close`.

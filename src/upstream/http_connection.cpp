@@ -107,7 +107,8 @@ void HttpConnection::close() {
     stream_.close();
 }
 
-runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uint16_t port) {
+runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uint16_t port,
+                                            int descriptors_below) {
     tls_.reset();
     stream_.close();
     boost::system::error_code error;
@@ -124,17 +125,24 @@ runtime::Task<bool> HttpConnection::connect(const std::string& address, std::uin
         lacks_resources_ = error != asio::error::address_family_not_supported;
         co_return false;
     }
-    lacks_resources_ = false;
+    lacks_resources_ = connecting_.native_handle() >= descriptors_below;
+    if (lacks_resources_) {
+        connecting_.close(error);
+        problem_ = "no descriptors are left";
+        co_return false;
+    }
     const auto [failed] = co_await connecting_.async_connect(peer, kAsTuple);
     woken(failed);
     if (failed || stop_ != Stop::none) {
         problem_ = failed.message();
+        lacks_resources_ =
+            failed == asio::error::no_buffer_space || failed == asio::error::no_memory;
         co_return false;
     }
     connecting_.set_option(tcp::no_delay(true), error);
     const int descriptor = connecting_.release(error);
     lacks_resources_ = error || !stream_.adopt(descriptor);
-    problem_ = lacks_resources_ ? "no resources for the connection" : "";
+    problem_ = lacks_resources_ ? "no descriptors or memory for the connection" : "";
     co_return !lacks_resources_;
 }
 

@@ -65,7 +65,8 @@ class HttpConnection final : public runtime::DeadlineWheel::Entry, public Cancel
 
     // False: no socket, or no connection; problem() says why. One address at a time; may be called
     // again after a failure.
-    runtime::Task<bool> connect(const std::string& address, std::uint16_t port);
+    runtime::Task<bool> connect(const std::string& address, std::uint16_t port,
+                                int descriptors_below);
     runtime::Task<bool> handshake(std::unique_ptr<TlsSession> session);
 
     // The last connect() failed for want of a descriptor or memory of our own.

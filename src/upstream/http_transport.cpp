@@ -221,7 +221,7 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
         connection.restart();
         connection.arm(now + (limit - now) / static_cast<long>(left));
         const std::string& address = (*addresses)[addresses->size() - left];
-        bool open = co_await connection.connect(address, to.url.port);
+        bool open = co_await connection.connect(address, to.url.port, settings_.descriptors_below);
         if (open && to.trust) {
             std::unique_ptr<TlsSession> session =
                 make_session(*to.trust, to.url.host, to.tls, peer.ticket);
@@ -246,7 +246,7 @@ runtime::Task<Failed> HttpTransport::dial(Peer& peer, HttpConnection& connection
     TransportFailure failed{now >= deadline ? Cause::timeout : Cause::connect_failed,
                             TransportFailure::Sent::nothing, problem};
     if (connection.lacks_resources()) {
-        failed.origin = TransportFailure::Origin::gateway;
+        failed.origin = TransportFailure::Origin::no_room;
     }
     co_return failed;
 }
@@ -270,6 +270,12 @@ runtime::Task<TransportResult> HttpTransport::send(const Attempt& attempt) {
         connection->arm(attempt.deadline);
     } else {
         failed = co_await dial(*peer, *connection, attempt.deadline);
+        if (failed && failed->origin == TransportFailure::Origin::no_room) {
+            // What others may use again later is in the way of what is to be sent now.
+            close_idle();
+            connection->restart();
+            failed = co_await dial(*peer, *connection, attempt.deadline);
+        }
         if (failed) {
             co_return std::move(*failed);
         }

@@ -10,6 +10,7 @@
 #include "upstream/transport.hpp"
 
 #include <cstddef>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,6 +26,9 @@ struct TransportSettings {
     core::Duration idle = core::seconds(55);      // shorter if the upstream says so
     core::Duration addresses = Resolver::kFresh;  // how long they are believed
     Lookup lookup = system_lookup;
+    // Of a new connection's descriptor: those from here on are for others. The system gives out
+    // the lowest that is free.
+    int descriptors_below = std::numeric_limits<int>::max();
 };
 
 // One per worker. Must outlive what it returned, the rests of replies included, and be destroyed

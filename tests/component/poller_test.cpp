@@ -25,7 +25,15 @@ constexpr std::uint64_t kChainId = 5;
 struct Script {
     std::uint64_t chain_id = kChainId;
     std::uint64_t head = 100;
-    enum class Mode { answer, refuse, hang, throttle, unauthorized, garbage } mode = Mode::answer;
+    enum class Mode {
+        answer,
+        refuse,
+        lack,
+        hang,
+        throttle,
+        unauthorized,
+        garbage
+    } mode = Mode::answer;
     bool closes_idle = false;  // a connection, just when it is used again
     bool closes_new = false;
     char checkpoint = 'c';  // the digit of that block's hash
@@ -69,6 +77,11 @@ class ScriptedTransport final : public Transport {
         if (script.mode == Script::Mode::refuse) {
             co_return routing::TransportFailure{
                 Cause::connect_failed, routing::TransportFailure::Sent::nothing, "refused"};
+        }
+        if (script.mode == Script::Mode::lack) {
+            co_return routing::TransportFailure{
+                Cause::connect_failed, routing::TransportFailure::Sent::nothing, "no descriptors",
+                routing::TransportFailure::Origin::no_room};
         }
         TransportReply reply{{}, runtime::Buffer(worker_.buffers), nullptr, worker_.clock.now()};
         reply.head.status = 200;
@@ -438,6 +451,18 @@ TEST_CASE("trouble with questions for what is settled makes no upstream ill") {
     CHECK(f.until([&] { return f.transport.scripts[0].settled_asked >= 20; }));
     CHECK(f.state(0) == UpstreamState::fit);
     CHECK(f.pool.status(f.clock.now())[0].unsupported_tags.empty());
+}
+
+TEST_CASE("what the gateway itself lacks to ask makes no upstream ill") {
+    Fixture f(1);
+    f.poller.start();
+    REQUIRE(f.until([&] { return f.state(0) == UpstreamState::fit; }));
+    f.transport.scripts[0].mode = Script::Mode::lack;
+    const unsigned before = f.transport.sent;
+    CHECK(f.until([&] { return f.transport.sent >= before + 20; }));
+    CHECK(f.state(0) == UpstreamState::fit);
+    f.transport.scripts[0].mode = Script::Mode::refuse;
+    CHECK(f.until([&] { return f.state(0) != UpstreamState::fit; }));
 }
 
 namespace {

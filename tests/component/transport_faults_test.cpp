@@ -325,8 +325,26 @@ TEST_CASE("without descriptors an attempt fails as the gateway's own, and the ne
     setrlimit(RLIMIT_NOFILE, &before);
     CHECK(outcome.cause() == Cause::connect_failed);
     CHECK(outcome.sent_nothing());
-    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::gateway);
+    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::no_room);
     CHECK(fixture.send().good());
+}
+
+TEST_CASE("descriptors that are for others are not taken for a connection") {
+    ScriptedPeer peer([](PeerConnection& connection, int) {
+        connection.read_request();
+        connection.send(good_reply("1"));
+        connection.wait_closed();
+    });
+    const int next = dup(STDIN_FILENO);
+    close(next);
+    upstream::TransportSettings settings;
+    settings.descriptors_below = next;
+    TransportFixture fixture(peer.port(), settings);
+    const Outcome outcome = fixture.send();
+    CHECK(outcome.cause() == Cause::connect_failed);
+    CHECK(outcome.sent_nothing());
+    CHECK(outcome.failure->origin == routing::TransportFailure::Origin::no_room);
+    CHECK(peer.connections() == 0);
 }
 
 TEST_CASE("no message is sent once its time is over") {

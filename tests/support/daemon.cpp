@@ -25,6 +25,15 @@ std::string state_in(std::string_view status, std::string_view upstream) {
     return "";
 }
 
+// The command, started with a limit of its own.
+std::vector<std::string> within(const std::string& ulimit, std::vector<std::string> command) {
+    if (!ulimit.empty()) {
+        const std::string script = "ulimit " + ulimit + " && exec \"$@\"";
+        command.insert(command.begin(), {"/bin/sh", "-c", script, "sh"});
+    }
+    return command;
+}
+
 }  // namespace
 
 DaemonConfig DaemonConfig::with(const std::vector<std::string>& urls) {
@@ -65,7 +74,8 @@ std::vector<std::string> weir_command(std::vector<std::string> arguments) {
 
 Daemon::Daemon(const DaemonConfig& config, const Process::Environment& environment)
     : config_(config.to_yaml()),
-      process_(weir_command({"run", "--config", config_.path()}), environment) {
+      process_(within(config.ulimit, weir_command({"run", "--config", config_.path()})),
+               environment) {
     wait_until_listening();
 }
 

@@ -26,6 +26,7 @@ struct DaemonConfig {
     std::vector<std::string> chain;   // `max_reply: 2MiB`
     std::vector<std::string> top;     // `clients: [...]`
     unsigned threads = 2;
+    std::string ulimit = "";  // as the shell's: `-n 64`
 
     // Upstreams named `a`, `b`, ... at these URLs.
     static DaemonConfig with(const std::vector<std::string>& urls);

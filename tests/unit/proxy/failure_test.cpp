@@ -61,4 +61,22 @@ TEST_CASE("where the gateway itself had no room for a reply, no upstream is name
     ending.no_room = true;
     CHECK(told(ending).type == ErrorType::overloaded);
     CHECK(told(ending).retry_after_seconds == 1);
+    CHECK(told(ending).message.find("memory") != std::string::npos);
+}
+
+TEST_CASE(
+    "where the gateway had no descriptor for a connection, it is overloaded, for writes too") {
+    Ending ending;
+    ending.nobody = {.reason = routing::NoUpstream::Reason::all_tried};
+    ending.last_cause = routing::Cause::connect_failed;
+    for (const bool write : {false, true}) {
+        ending.unsent_write = write;
+        ending.no_room = true;
+        CHECK(told(ending).type == ErrorType::overloaded);
+        CHECK(told(ending).retry_after_seconds == 1);
+        CHECK(told(ending).message.find("no descriptor") != std::string::npos);
+        ending.no_room = false;
+        CHECK(told(ending).type ==
+              (write ? ErrorType::no_upstream : ErrorType::bad_upstream_reply));
+    }
 }
