@@ -38,16 +38,18 @@ struct Command {
     std::ostream& err;
 
     int operator()(const Run& run) const {
-        const ConfigLoader load = [this, &run] {
-            return config::load_file(*run.config, environment, run.flags);
+        const ConfigLoader load_again = [this, &run] {
+            return config::load_file(*run.config, environment, run.flags,
+                                     config::FileKind::regular);
         };
-        config::LoadResult config =
-            run.config ? load() : config::from_flags(run.flags, environment);
+        config::LoadResult config = run.config
+                                        ? config::load_file(*run.config, environment, run.flags)
+                                        : config::from_flags(run.flags, environment);
         if (!config) {
             print(config.error(), err);
             return kBadUsage;
         }
-        return serve(std::move(*config), run.config ? load : ConfigLoader(), err);
+        return serve(std::move(*config), run.config ? load_again : ConfigLoader(), err);
     }
     int operator()(const Demo& options) const {
         return run_demo(options.flags, environment, out, err);

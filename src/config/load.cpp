@@ -2,16 +2,12 @@
 
 #include "config/document.hpp"
 #include "config/endpoint.hpp"
+#include "config/files.hpp"
 #include "config/kinds.hpp"
 #include "config/reading.hpp"
 #include "config/rules.hpp"
 #include "config/schema.hpp"
 #include "core/hex.hpp"
-
-#include <array>
-#include <cerrno>
-#include <fstream>
-#include <system_error>
 
 namespace weir::config {
 namespace {
@@ -89,30 +85,14 @@ enum class Files { unread, read };
 
 constexpr const char* kProvidersFile = "providers_file";
 
-std::optional<std::string> read_file(const std::string& path, std::string& why) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text;
-    std::array<char, 16 * kKiB> chunk{};
-    while (text.size() <= kMaxFileBytes && (file.read(chunk.data(), chunk.size()), file.gcount())) {
-        text.append(chunk.data(), static_cast<std::size_t>(file.gcount()));
-    }
-    if (!file.is_open() || file.bad()) {
-        why = "cannot be read: " + std::generic_category().message(errno != 0 ? errno : EIO);
-        return std::nullopt;
-    }
-    return text;
-}
-
 // The operator's profiles where there are some and files may be read, else the built-in ones.
 Providers read_providers(Reading& reading, const std::string& path, Files files) {
     if (path.empty() || files == Files::unread) {
         return built_in_providers();
     }
-    std::string why;
-    const auto text = read_file(path, why);
+    const auto text = read_file(path, FileKind::regular, kMaxFileBytes);
     if (!text) {
-        reading.problem(kProvidersFile, why);
+        reading.problem(kProvidersFile, text.error().message);
         return {};
     }
     ProvidersResult loaded = load_providers(*text, kProvidersFile);
@@ -202,11 +182,11 @@ LoadResult from_flags(const Flags& flags, const Environment& environment) {
     return config;
 }
 
-LoadResult load_file(const std::string& path, const Environment& environment, const Flags& flags) {
-    std::string why;
-    const auto text = read_file(path, why);
+LoadResult load_file(const std::string& path, const Environment& environment, const Flags& flags,
+                     FileKind kind) {
+    const auto text = read_file(path, kind, kMaxFileBytes);
     if (!text) {
-        return std::vector<Problem>{{path, why}};
+        return std::vector<Problem>{{path, text.error().message}};
     }
     return load_text(*text, environment, flags, Files::read);
 }

@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "config/expand.hpp"
+#include "config/files.hpp"
 #include "config/problem.hpp"
 #include "core/result.hpp"
 
@@ -29,9 +30,9 @@ LoadResult load(std::string_view yaml, const Environment& environment, const Fla
 // Without a file: every key but the flags' at its default.
 LoadResult from_flags(const Flags& flags, const Environment& environment);
 
-// Reads the file first; files that the configuration names must be readable too.
+// Reads the file first; files that the configuration names must be readable too, and regular ones.
 LoadResult load_file(const std::string& path, const Environment& environment,
-                     const Flags& flags = {});
+                     const Flags& flags = {}, FileKind kind = FileKind::any);
 
 // One flag that is an address, for a command that needs nothing else.
 core::Result<Endpoint, Problem> load_endpoint(const std::string& flag, const std::string& value,

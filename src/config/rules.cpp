@@ -1,9 +1,9 @@
 #include "config/rules.hpp"
 
 #include "config/endpoint.hpp"
+#include "config/files.hpp"
 #include "core/text.hpp"
 
-#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,8 +38,11 @@ void judge_listeners(const Config& config, const Origin& origin, Reading& readin
     }
 }
 
-bool is_readable(const std::string& file) {
-    return std::ifstream(file).peek() != std::ifstream::traits_type::eof();
+void judge_file(const std::string& key, const std::string& file, Reading& reading) {
+    const std::string trouble = file.empty() ? std::string() : trouble_with_file(file);
+    if (!trouble.empty()) {
+        reading.problem(key, "names a file that " + trouble);
+    }
 }
 
 void judge_tls(const ListenerTls& tls, Reading& reading) {
@@ -235,18 +238,13 @@ void judge_files(const Config& config, Reading& reading) {
     const ListenerTls& own = config.server.tls;
     for (const auto& [key, file] : {std::pair("server.tls.certificate", own.certificate),
                                     std::pair("server.tls.private_key", own.private_key)}) {
-        if (!file.empty() && !is_readable(file)) {
-            reading.problem(key, "names a file that cannot be read or is empty");
-        }
+        judge_file(key, file, reading);
     }
     for (std::size_t i = 0; i < config.chains.size(); ++i) {
         const Chain& chain = config.chains[i];
         for (std::size_t k = 0; k < chain.upstreams.size(); ++k) {
-            const std::string& file = chain.upstreams[k].tls.ca_file;
-            if (!file.empty() && !is_readable(file)) {
-                reading.problem(upstream_path(i, k) + ".tls.ca_file",
-                                "names a file that cannot be read or is empty");
-            }
+            judge_file(upstream_path(i, k) + ".tls.ca_file", chain.upstreams[k].tls.ca_file,
+                       reading);
         }
     }
 }

@@ -23,9 +23,21 @@ int choose_protocol(SSL* /*ssl*/, const unsigned char** chosen, unsigned char* s
     return SSL_TLSEXT_ERR_OK;
 }
 
+// A key that needs a passphrase has nobody to ask for it: OpenSSL would ask on the terminal.
+int no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* asked) {
+    *static_cast<bool*>(asked) = true;
+    return -1;
+}
+
 core::Error problem(const char* key, const char* what) {
     return core::Error{std::string("server.tls.") + key + ": " + what + ": " +
                        runtime::last_tls_error("unknown reason")};
+}
+
+core::Error encrypted(const char* key) {
+    return core::Error{std::string("server.tls.") + key +
+                       ": the file is encrypted with a passphrase, and there is nobody to ask for "
+                       "it; store the key without one, readable by weir alone"};
 }
 
 }  // namespace
@@ -50,12 +62,19 @@ core::Result<std::shared_ptr<const ListenerTls>> ListenerTls::create(
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_num_tickets(context, 1);
     SSL_CTX_set_alpn_select_cb(context, choose_protocol, nullptr);
+    bool asked = false;
+    SSL_CTX_set_default_passwd_cb(context, no_passphrase);
+    SSL_CTX_set_default_passwd_cb_userdata(context, &asked);
     if (SSL_CTX_use_certificate_chain_file(context, settings.certificate.c_str()) != 1) {
-        return problem("certificate", "no certificate can be read from the file");
+        return asked ? encrypted("certificate")
+                     : problem("certificate", "no certificate can be read from the file");
     }
     if (SSL_CTX_use_PrivateKey_file(context, settings.private_key.c_str(), SSL_FILETYPE_PEM) != 1) {
-        return problem("private_key", "no key for the certificate can be read from the file");
+        return asked
+                   ? encrypted("private_key")
+                   : problem("private_key", "no key for the certificate can be read from the file");
     }
+    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     return std::shared_ptr<const ListenerTls>(std::move(made));
 }
 

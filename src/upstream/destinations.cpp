@@ -1,8 +1,8 @@
 #include "upstream/destinations.hpp"
 
+#include "config/files.hpp"
+
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 
@@ -10,9 +10,9 @@ namespace weir::upstream {
 namespace {
 
 core::Hash256 digest_of(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    return core::keccak256(bytes);
+    constexpr std::size_t kMost = std::size_t{64} * 1024 * 1024;
+    const auto bytes = config::read_file(file, config::FileKind::regular, kMost);
+    return core::keccak256(bytes ? *bytes : std::string());
 }
 
 bool same(const Destination& a, const Destination& b) {

@@ -73,6 +73,10 @@ TEST_CASE("a certificate without its key, or another's, is a problem", "[daemon]
           std::string::npos);
     CHECK(problem_of(nonsense.path(), other_key.path()).find("server.tls.certificate") !=
           std::string::npos);
+    const TemporaryFile encrypted(other.encrypted_key_pem());
+    CHECK(problem_of(secured.certificate.path(), encrypted.path())
+              .find("server.tls.private_key: the file is encrypted with a passphrase") !=
+          std::string::npos);
     CHECK(problem_of(secured.certificate.path(), "/nonexistent").find("server.tls.private_key") !=
           std::string::npos);
 }

@@ -8,7 +8,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
 #include <vector>
 
@@ -203,6 +205,23 @@ TEST_CASE("a bad file changes nothing and says why, all of it", "[daemon]") {
     daemon.configure(config);
     CHECK(daemon.reload().status == 200);
     CHECK(daemon.process().all_output().find("a-key-that-nobody-may-see") == std::string::npos);
+}
+
+TEST_CASE("a file that became a pipe is refused, and nobody waits for it", "[daemon]") {
+    Simulators simulators;
+    DaemonConfig config = DaemonConfig::with({simulators.add().url()});
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    std::remove(daemon.config_path().c_str());
+    REQUIRE(mkfifo(daemon.config_path().c_str(), 0600) == 0);
+    const HttpResponse response = daemon.reload();
+    CHECK(response.status == 422);
+    CHECK(response.body.find("is not a regular file") != std::string::npos);
+    CHECK(daemon.admin("/livez").status == 200);
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    std::remove(daemon.config_path().c_str());
+    daemon.configure(config);
+    CHECK(daemon.reload().status == 200);
 }
 
 TEST_CASE("chains and clients come and go, and a request that runs ends as it began", "[daemon]") {

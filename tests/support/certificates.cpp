@@ -80,6 +80,14 @@ std::string Certificate::key_pem() const {
     });
 }
 
+std::string Certificate::encrypted_key_pem() const {
+    const std::string passphrase = "open sesame";
+    return to_pem([&](BIO* bio) {
+        PEM_write_bio_PKCS8PrivateKey(bio, key.get(), EVP_aes_256_cbc(), passphrase.data(),
+                                      static_cast<int>(passphrase.size()), nullptr, nullptr);
+    });
+}
+
 Certificate make_authority(const std::string& name) {
     Certificate made = make(name, nullptr, 24 * 3600);
     X509* certificate = made.certificate.get();

@@ -22,6 +22,7 @@ struct Certificate {
 
     std::string certificate_pem() const;
     std::string key_pem() const;
+    std::string encrypted_key_pem() const;  // with a passphrase
 };
 
 // A certificate authority; `signed_by` nobody means by itself.

@@ -51,6 +51,7 @@ class Daemon {
     // Writes another configuration into its file, or any text.
     void configure(const DaemonConfig& config) { configure(config.to_yaml()); }
     void configure(const std::string& text);
+    const std::string& config_path() const { return config_.path(); }
     HttpResponse reload() const;  // POST /api/reload
 
     bool is_ready() const { return admin("/readyz").status == 200; }

@@ -5,6 +5,8 @@
 
 #include <cstdio>
 #include <fstream>
+#include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace weir::config;
@@ -247,11 +249,11 @@ TEST_CASE("files are read, or the reason told") {
 
     const std::string with_ca = with_upstream("tls: {ca_file: " + ca + "}");
     write(good, with_ca);
-    const std::vector<std::string> unreadable = {
-        "chains[0].upstreams[0].tls.ca_file: names a file that cannot be read or is empty"};
-    CHECK(lines(load_file(good, environment())) == unreadable);
+    const std::string names = "chains[0].upstreams[0].tls.ca_file: names a file that ";
+    CHECK(lines(load_file(good, environment())) ==
+          std::vector<std::string>{names + "cannot be read: No such file or directory"});
     write(ca, "");
-    CHECK(lines(load_file(good, environment())) == unreadable);
+    CHECK(lines(load_file(good, environment())) == std::vector<std::string>{names + "is empty"});
     write(ca, "certificate");
     CHECK(lines(load_file(good, environment())).empty());
 
@@ -265,4 +267,35 @@ TEST_CASE("files are read, or the reason told") {
           std::vector<std::string>{"larger than 1 MiB"});
     CHECK(lines(load_file("/dev/null", environment())) ==
           std::vector<std::string>{"the file holds no configuration"});
+}
+
+TEST_CASE("what is no regular file holds nothing up") {
+    const std::string base = "/tmp/weir_load_test_" + std::to_string(getpid());
+    const std::string fifo = base + "_fifo";
+    const std::string file = base + "_names.yaml";
+    REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
+    const auto problems_of = [&](const std::string& yaml) {
+        std::ofstream(file, std::ios::binary) << yaml;
+        return lines(load_file(file, environment()));
+    };
+    const std::string no_file = "is not a regular file (a pipe, a device or a socket)";
+    CHECK(lines(load_file(fifo, environment(), {}, FileKind::regular)) ==
+          std::vector<std::string>{fifo + ": " + no_file});
+    CHECK(lines(load_file("/dev/zero", environment(), {}, FileKind::regular)) ==
+          std::vector<std::string>{"/dev/zero: " + no_file});
+    CHECK(problems_of(with_chain("providers_file: " + fifo)) ==
+          std::vector<std::string>{"providers_file: " + no_file});
+    CHECK(problems_of(with_upstream("tls: {ca_file: " + fifo + "}")) ==
+          std::vector<std::string>{"chains[0].upstreams[0].tls.ca_file: names a file that " +
+                                   no_file});
+    CHECK(problems_of(with_chain("server: {tls: {certificate: " + fifo + ", private_key: " + fifo +
+                                 "}}")) ==
+          std::vector<std::string>{"server.tls.certificate: names a file that " + no_file,
+                                   "server.tls.private_key: names a file that " + no_file});
+    // A program that does nothing else yet may wait for who writes: `--config <(...)`.
+    std::thread writer([&] { std::ofstream(fifo) << with_chain(""); });
+    CHECK(lines(load_file(fifo, environment())).empty());
+    writer.join();
+    std::remove(fifo.c_str());
+    std::remove(file.c_str());
 }
