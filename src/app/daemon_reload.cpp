@@ -31,7 +31,7 @@ ReloadReport Daemon::Impl::try_reload() {
     if (!next) {
         return refused(next.error());
     }
-    std::vector<config::Problem> fixed = config::changes_of_fixed_keys(config, *next);
+    std::vector<config::Problem> fixed = config::changes_that_need_a_restart(config, *next);
     if (!fixed.empty()) {
         return refused(std::move(fixed));
     }

@@ -47,6 +47,10 @@ ReloadReport report_of(const config::Config& before, const config::Config& after
     for (const std::size_t place : difference.removed) {
         report.removed.push_back(before.chains[place].name);
     }
+    report.clients_added = difference.clients_added;
+    report.clients_removed = difference.clients_removed;
+    report.clients_changed = difference.clients_changed;
+    report.settings = difference.settings;
     return report;
 }
 
@@ -63,6 +67,13 @@ std::string to_json(const ReloadReport& report) {
         write_names(out, "added", report.added);
         write_names(out, "removed", report.removed);
         out.close('}');
+        out.key("clients");
+        out.open('{');
+        write_names(out, "changed", report.clients_changed);
+        write_names(out, "added", report.clients_added);
+        write_names(out, "removed", report.clients_removed);
+        out.close('}');
+        write_names(out, "settings", report.settings);
         out.key("waiting");
         out.boolean(report.waiting);
     } else {
@@ -90,6 +101,10 @@ void log_reload(telemetry::Log& log, const ReloadReport& report, std::string_vie
                    {"changed", joined(report.changed)},
                    {"added", joined(report.added)},
                    {"removed", joined(report.removed)},
+                   {"clients_changed", joined(report.clients_changed)},
+                   {"clients_added", joined(report.clients_added)},
+                   {"clients_removed", joined(report.clients_removed)},
+                   {"settings", joined(report.settings)},
                    {"waiting", report.waiting}});
         return;
     }

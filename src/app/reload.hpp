@@ -26,6 +26,13 @@ struct ReloadReport {
     std::vector<std::string> changed;
     std::vector<std::string> added;
     std::vector<std::string> removed;
+
+    // Names of clients, and other keys.
+    std::vector<std::string> clients_added;
+    std::vector<std::string> clients_removed;
+    std::vector<std::string> clients_changed;
+    std::vector<std::string> settings;
+
     bool waiting = false;  // takes effect as soon as the new upstreams can serve
 
     int status() const { return end == End::reloaded ? 200 : end == End::refused ? 422 : 409; }

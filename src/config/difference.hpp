@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace weir::config {
@@ -22,11 +23,19 @@ struct ChainChange {
 struct Difference {
     std::vector<ChainChange> chains;   // by their new places
     std::vector<std::size_t> removed;  // by their places before
+
+    // Names of clients.
+    std::vector<std::string> clients_added;
+    std::vector<std::string> clients_removed;
+    std::vector<std::string> clients_changed;
+
+    std::vector<std::string> settings;  // the other keys that differ: `server.max_body`
 };
 
 Difference compare(const Config& before, const Config& after);
 
-// The keys that differ although they hold until the program ends.
-std::vector<Problem> changes_of_fixed_keys(const Config& before, const Config& after);
+// The keys that differ although that takes a restart: what is bound for the program's life, and
+// what opens the gateway to everybody.
+std::vector<Problem> changes_that_need_a_restart(const Config& before, const Config& after);
 
 }  // namespace weir::config

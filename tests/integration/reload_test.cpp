@@ -207,6 +207,40 @@ TEST_CASE("a bad file changes nothing and says why, all of it", "[daemon]") {
     CHECK(daemon.process().all_output().find("a-key-that-nobody-may-see") == std::string::npos);
 }
 
+TEST_CASE("a file that was cut off before its clients opens nothing", "[daemon]") {
+    Simulators simulators;
+    const DaemonConfig config = DaemonConfig::with({simulators.add().url()});
+    const std::string clients =
+        "clients:\n  - name: team\n    token: token-of-the-team-1\n"
+        "  - name: other\n    token: token-of-the-others\n";
+    Daemon daemon(config);
+    daemon.configure(config.to_yaml() + clients);
+    const HttpResponse closed = daemon.reload();
+    CHECK(closed.status == 200);
+    CHECK(closed.body.find(R"("clients":{"changed":[],"added":["team","other"],"removed":[]})") !=
+          std::string::npos);
+    CHECK(daemon.post(rpc("eth_chainId")).status == 401);
+
+    daemon.configure(config);
+    const HttpResponse refused = daemon.reload();
+    CHECK(refused.status == 422);
+    CHECK(refused.body.find(R"("path":"clients")") != std::string::npos);
+    CHECK(refused.body.find("restart weir") != std::string::npos);
+    CHECK(daemon.post(rpc("eth_chainId")).status == 401);
+
+    DaemonConfig smaller = config;
+    smaller.server = {"max_body: 1MiB"};
+    daemon.configure(smaller.to_yaml() + clients.substr(0, clients.find("  - name: other")));
+    const HttpResponse fewer = daemon.reload();
+    CHECK(fewer.status == 200);
+    CHECK(fewer.body.find(R"("removed":["other"]},"settings":["server.max_body"])") !=
+          std::string::npos);
+    CHECK(daemon.process().wait_for_line([](const std::string& line) {
+        return line.find(R"("clients_removed":"other","settings":"server.max_body")") !=
+               std::string::npos;
+    }));
+}
+
 TEST_CASE("a file that became a pipe is refused, and nobody waits for it", "[daemon]") {
     Simulators simulators;
     DaemonConfig config = DaemonConfig::with({simulators.add().url()});
