@@ -62,6 +62,14 @@ void tell_pending(telemetry::Log& log, const proxy::TransactionRecords& records,
     }
 }
 
+// What came before there was somebody to take it up is told now.
+void listen_to_held_signals() {
+    sigset_t held;
+    sigemptyset(&held);
+    sigaddset(&held, SIGHUP);
+    pthread_sigmask(SIG_UNBLOCK, &held, nullptr);
+}
+
 }  // namespace
 
 Daemon::Impl::Impl(config::Config settings, ConfigLoader loader)
@@ -180,6 +188,7 @@ runtime::Task<bool> Daemon::Impl::every_lane_drained(core::TimePoint deadline) {
 runtime::Task<> Daemon::Impl::watch_signals(runtime::Event& told_to_stop) {
     using Signals = net::basic_signal_set<runtime::Executor>;
     Signals signals(lanes.front()->worker.io.get_executor(), SIGTERM, SIGINT, SIGHUP);
+    listen_to_held_signals();
     for (int count = 1;;) {
         const auto [error, number] = co_await signals.async_wait(net::as_tuple(net::deferred));
         if (error) {

@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
+#include <fcntl.h>
 #include <string>
+#include <sys/stat.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace weir;
 using namespace weir::test;
@@ -207,4 +211,36 @@ TEST_CASE("an idle daemon ends cleanly on either signal", "[daemon]") {
         daemon.process().signal(number);
         CHECK(daemon.process().wait_for_exit(5s).value_or(-1) == 0);
     }
+}
+
+TEST_CASE("a SIGHUP that comes before the file is read is taken up, not died of", "[daemon]") {
+    Simulators simulators;
+    const TemporaryFile file("");
+    std::remove(file.path().c_str());
+    REQUIRE(mkfifo(file.path().c_str(), 0600) == 0);  // it waits there for its configuration
+    Process process(weir_command({"run", "--config", file.path()}));
+    int pipe = -1;
+    REQUIRE(wait_until([&] {
+        pipe = open(file.path().c_str(), O_WRONLY | O_NONBLOCK);
+        return pipe >= 0;
+    }));
+    for (const int number : {SIGHUP, SIGUSR1, SIGUSR2}) {
+        process.signal(number);
+    }
+    const std::string yaml = DaemonConfig::with({simulators.add().url()}).to_yaml();
+    CHECK(write(pipe, yaml.data(), yaml.size()) == static_cast<ssize_t>(yaml.size()));
+    close(pipe);
+    const auto says = [&](const std::string& what) {
+        return process
+            .wait_for_line(
+                [&](const std::string& line) { return line.find(what) != std::string::npos; })
+            .has_value();
+    };
+    CHECK(says(R"("message":"listening")"));
+    CHECK(says(R"("trigger":"SIGHUP")"));
+    process.signal(SIGUSR1);
+    process.signal(SIGTERM);
+    CHECK(says(R"("message":"draining")"));
+    process.signal(SIGTERM);
+    CHECK(process.wait_for_exit(10s).value_or(-1) == 1);
 }
