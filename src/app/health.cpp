@@ -1,5 +1,9 @@
 #include "app/health.hpp"
 
+#include "core/harmless.hpp"
+#include "core/hex.hpp"
+#include "jsonrpc/value.hpp"
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -19,7 +23,19 @@ using net::ip::tcp;
 
 constexpr auto kPatience = std::chrono::seconds(3);
 
-// Only the status line matters; the daemon closes after it.
+constexpr std::size_t kLongestWords = 200;  // of a body, on a line for people
+
+// The message of a refusal, or the first line of any other body.
+std::string words_of(std::string_view body) {
+    const std::string_view error = jsonrpc::member(body, "error");
+    std::string words = jsonrpc::string_value(jsonrpc::member(error, "message"))
+                            .value_or(std::string(body.substr(0, body.find_first_of("\r\n"))));
+    words = core::harmless(words);
+    core::cut_between_characters(words, kLongestWords);
+    return words;
+}
+
+// The daemon closes after its reply.
 struct Probe {
     net::io_context io;
     tcp::resolver resolver{io};
@@ -75,6 +91,23 @@ struct Probe {
 
 }  // namespace
 
+std::optional<std::string> trouble_in(std::string_view reply) {
+    constexpr std::string_view kProtocol = "HTTP/1.1 ";
+    constexpr std::size_t kDigits = 3;
+    const std::string_view status =
+        reply.starts_with(kProtocol) ? reply.substr(kProtocol.size(), kDigits) : "";
+    if (!core::parse_decimal(status) || status.size() != kDigits) {
+        return "what answers does not speak HTTP";
+    }
+    if (status == "200") {
+        return std::nullopt;
+    }
+    const auto end = reply.find("\r\n\r\n");
+    const std::string words =
+        words_of(end != std::string_view::npos ? reply.substr(end + 4) : std::string_view());
+    return "HTTP " + std::string(status) + (words.empty() ? "" : ": " + words);
+}
+
 int health(const config::Endpoint& admin) {
     Probe probe;
     probe.start(admin);
@@ -88,8 +121,8 @@ int health(const config::Endpoint& admin) {
                   << '\n';
         return 1;
     }
-    if (!std::string_view(probe.reply).starts_with("HTTP/1.1 200")) {
-        std::cerr << "weir health: " << admin.to_string() << " is not ready\n";
+    if (const std::optional<std::string> trouble = trouble_in(probe.reply)) {
+        std::cerr << "weir health: " << admin.to_string() << ": " << *trouble << '\n';
         return 1;
     }
     return 0;

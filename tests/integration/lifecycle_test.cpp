@@ -103,6 +103,20 @@ TEST_CASE("chain and upstreams by flags alone", "[daemon]") {
     CHECK(healthy.wait_for_exit().value_or(-1) == 0);
 }
 
+TEST_CASE("a health check tells why it fails", "[daemon]") {
+    Simulators simulators;
+    DaemonConfig config = DaemonConfig::with({simulators.add().url()});
+    config.admin = "0.0.0.0:0";
+    config.server = {"allowed_hosts: [weir.example]"};
+    const Daemon daemon(config);
+    const std::string& admin = daemon.admin_address();
+    const std::string local = "127.0.0.1" + admin.substr(admin.rfind(':'));
+    Process unnamed(weir_command({"health", "--admin", local}));
+    CHECK(unnamed.wait_for_exit().value_or(-1) == 1);
+    CHECK(unnamed.stderr_text().find("HTTP 403: this Host is not served; see "
+                                     "server.allowed_hosts") != std::string::npos);
+}
+
 TEST_CASE("a port in use ends it at once, with one clear line", "[daemon]") {
     Simulators simulators;
     Provider& provider = simulators.add();

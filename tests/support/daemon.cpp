@@ -51,7 +51,7 @@ std::string DaemonConfig::to_yaml() const {
     for (const std::string& line : server) {
         out += "  " + line + "\n";
     }
-    out += "admin: {listen: \"127.0.0.1:0\"}\nlog: {level: debug, format: json}\n";
+    out += "admin: {listen: \"" + admin + "\"}\nlog: {level: debug, format: json}\n";
     for (const std::string& line : top) {
         out += line + "\n";
     }

@@ -22,6 +22,7 @@ struct DaemonConfig {
     };
     std::vector<Upstream> upstreams;
     std::string listen = "127.0.0.1:0";
+    std::string admin = "127.0.0.1:0";
     std::vector<std::string> server;  // `max_body: 1KiB`
     std::vector<std::string> chain;   // `max_reply: 2MiB`
     std::vector<std::string> top;     // `clients: [...]`
