@@ -28,7 +28,7 @@ namespace {
 using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::ip::tcp, runtime::Executor>;
 constexpr auto kAsTuple = boost::asio::as_tuple(boost::asio::deferred);
 
-constexpr int kAcceptsPerTurn = 16;         // then others get the thread
+constexpr int kAcceptsPerTurn = 16;  // then others get the thread
 constexpr core::Duration kNoDescriptorPause = core::milliseconds(100);
 
 // A peer's address without its port.
