@@ -62,8 +62,8 @@ core::Result<void> Chains::open(const config::Config& config) {
 }
 
 void Chains::serve(const config::Config& config) {
-    serving_.publish(std::make_shared<const proxy::Serving>(config, contexts_of(chains_),
-                                                            clients_.clients_of(config, metrics_)));
+    serving_.publish(std::make_shared<const proxy::Serving>(
+        config, contexts_of(chains_), clients_.clients_of(config, metrics_, clock_.now())));
 }
 
 void Chains::start(runtime::Worker& worker, upstream::Transport& transport) {

@@ -5,7 +5,7 @@
 namespace weir::proxy {
 
 std::vector<Client> ClientStates::clients_of(const config::Config& config,
-                                             telemetry::Metrics& metrics) {
+                                             telemetry::Metrics& metrics, core::TimePoint now) {
     const bool is_open = config.clients.empty();
     const std::vector<config::Client> anonymous = {
         {.name = config::kAnonymous, .tokens = {}, .token = {}, .rate = {}, .methods = {}}};
@@ -17,7 +17,7 @@ std::vector<Client> ClientStates::clients_of(const config::Config& config,
         if (known != kept_.end()) {
             kept = known->second;
             if (kept.rate != each.rate) {
-                kept.state->set_rate(each.rate);
+                kept.state->set_rate(each.rate, now);
             }
         } else {
             kept.state = std::make_shared<ClientState>(is_open ? 0 : next_share_++, each.rate);

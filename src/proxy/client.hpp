@@ -29,10 +29,9 @@ class ClientState {
         const std::lock_guard lock(mutex_);
         return rate_.take(now, latest);
     }
-    // A new rate begins with a full burst.
-    void set_rate(const config::ClientRate& rate) {
+    void set_rate(const config::ClientRate& rate, core::TimePoint now) {
         const std::lock_guard lock(mutex_);
-        rate_ = routing::ClientRate(rate);
+        rate_ = routing::ClientRate(rate, rate_, now);
     }
 
     // Whose share of the queues it takes; 0: an open gateway's, which is nobody's in particular.
@@ -79,8 +78,9 @@ struct Client {
 class ClientStates {
   public:
     // The configuration's clients, or the one of an open gateway. Who was there under the same name
-    // goes on with its state; a changed rate begins anew.
-    std::vector<Client> clients_of(const config::Config& config, telemetry::Metrics& metrics);
+    // goes on with its state.
+    std::vector<Client> clients_of(const config::Config& config, telemetry::Metrics& metrics,
+                                   core::TimePoint now);
 
   private:
     struct Kept {

@@ -33,6 +33,11 @@ void TokenBucket::take(double amount, core::TimePoint now) {
     at_ = std::max(at_, now);
 }
 
+void TokenBucket::take_over(const TokenBucket& before, core::TimePoint now) {
+    level_ = capacity_ * before.level(now) / before.capacity_;
+    at_ = std::max(now, before.at_);
+}
+
 void TokenBucket::restart(double level, core::TimePoint when) {
     level_ = level;
     at_ = std::max(at_, when);
@@ -50,6 +55,21 @@ Budget::Budget(const config::Rate& rate) : per_day_(rate.units_per_day) {
     if (!calls_ && !units_) {
         learned_.emplace();
     }
+}
+
+Budget::Budget(const config::Rate& rate, const Budget& before, core::TimePoint now) : Budget(rate) {
+    if (calls_ && before.calls_) {
+        calls_->take_over(*before.calls_, now);
+    }
+    if (units_ && before.units_) {
+        units_->take_over(*before.units_, now);
+    }
+    if (learned_ && before.learned_) {
+        learned_ = before.learned_;
+    }
+    today_ = before.today_;
+    day_ = before.day_;
+    renews_at_ = before.renews_at_;
 }
 
 core::TimePoint Budget::ready_at(const Charge& charge, core::TimePoint now) const {

@@ -29,6 +29,8 @@ class TokenBucket {
     core::TimePoint ready_at(double amount, core::TimePoint now) const;
     void take(double amount, core::TimePoint now);
 
+    // As full as `before`, and resting as long.
+    void take_over(const TokenBucket& before, core::TimePoint now);
     // Nothing flows in before `when`, at which it holds `level`.
     void restart(double level, core::TimePoint when);
     double capacity() const { return capacity_; }
@@ -44,6 +46,8 @@ class TokenBucket {
 class Budget {
   public:
     explicit Budget(const config::Rate& rate);
+    // Of an upstream whose rate has changed: what was spent stays spent.
+    Budget(const config::Rate& rate, const Budget& before, core::TimePoint now);
 
     // When a message may go that is next in turn: `now` or later.
     core::TimePoint ready_at(const Charge& charge, core::TimePoint now) const;

@@ -27,6 +27,17 @@ ClientRate::ClientRate(const config::ClientRate& rate) {
     tolerance_ = whole(interval * (burst - 1));
 }
 
+ClientRate::ClientRate(const config::ClientRate& rate, const ClientRate& before,
+                       core::TimePoint now)
+    : ClientRate(rate) {
+    if (before.full_at_ <= now || interval_ == core::Duration::zero()) {
+        return;
+    }
+    const double spent =
+        Seconds(before.full_at_ - now) / Seconds(before.tolerance_ + before.interval_);
+    full_at_ = now + whole(Seconds(tolerance_ + interval_) * spent);
+}
+
 ClientRate::Turn ClientRate::take(core::TimePoint now, core::TimePoint latest) {
     if (interval_ == core::Duration::zero()) {
         return {.granted = true, .at = now};

@@ -13,6 +13,8 @@ namespace weir::routing {
 class ClientRate {
   public:
     explicit ClientRate(const config::ClientRate& rate);
+    // Of a client whose rate has changed: of its new burst the share is left that was left.
+    ClientRate(const config::ClientRate& rate, const ClientRate& before, core::TimePoint now);
 
     struct Turn {
         bool granted = false;

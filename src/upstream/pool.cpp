@@ -155,14 +155,14 @@ void Pool::observe_answer(UpstreamIndex upstream, const chain::Observation& obse
 
 void Pool::drain(UpstreamIndex upstream, core::TimePoint now) {
     const std::lock_guard lock(impl_->mutex);
-    impl_->members[upstream].drained = true;
+    impl_->line->drained.insert(impl_->members[upstream].config.name);
     impl_->refresh(now);
 }
 
 void Pool::resume(UpstreamIndex upstream, core::TimePoint now) {
     {
         const std::lock_guard lock(impl_->mutex);
-        impl_->members[upstream].drained = false;
+        impl_->line->drained.erase(impl_->members[upstream].config.name);
         impl_->members[upstream].health.end_quota_rest();
         impl_->refresh(now);
     }

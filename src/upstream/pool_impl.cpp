@@ -79,7 +79,7 @@ Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint
             apply_profile(members.back(), providers, Limits::learn_anew);
             continue;
         }
-        succeed(before.members[*succession.places[i]], upstream, before.chain, providers);
+        succeed(before.members[*succession.places[i]], upstream, before.chain, providers, now);
     }
     line->pools.push_back(this);
     publish(now);
@@ -88,8 +88,8 @@ Pool::Impl::Impl(Pool& the_pool, const config::Chain& the_chain, core::TimePoint
 // An upstream that was there goes on: as the very same one, or where its limits have changed as one
 // that begins with what the change leaves valid.
 void Pool::Impl::succeed(const Member& old, const config::Upstream& upstream,
-                         const config::Chain& chain_before,
-                         const routing::ProviderBook& providers) {
+                         const config::Chain& chain_before, const routing::ProviderBook& providers,
+                         core::TimePoint now) {
     const bool same_batch =
         upstream.batch == old.config.batch && chain.batch == chain_before.batch &&
         old.profile != nullptr &&
@@ -99,7 +99,7 @@ void Pool::Impl::succeed(const Member& old, const config::Upstream& upstream,
         chain.circuit == chain_before.circuit && chain.rate_limits == chain_before.rate_limits;
     members.emplace_back(upstream, same ? old.record
                                         : std::make_shared<Record>(upstream, chain, *old.record,
-                                                                   old.config, chain_before));
+                                                                   old.config, chain_before, now));
     Member& member = members.back();
     apply_profile(member, providers, same_batch ? Limits::keep : Limits::learn_anew);
     member.shown = old.shown;
@@ -114,14 +114,14 @@ Pool::Impl::~Impl() {
 
 Pool::Impl::Record::Record(const config::Upstream& upstream, const config::Chain& chain,
                            const Record& before, const config::Upstream& upstream_before,
-                           const config::Chain& chain_before)
+                           const config::Chain& chain_before, core::TimePoint now)
     : Record(upstream, chain) {
     if (chain.circuit == chain_before.circuit && chain.rate_limits == chain_before.rate_limits) {
         health = before.health;
     }
-    if (upstream.rate == upstream_before.rate) {
-        budget = before.budget;
-    }
+    budget = upstream.rate == upstream_before.rate
+                 ? before.budget
+                 : routing::Budget(upstream.rate, before.budget, now);
     if (upstream.batch == upstream_before.batch && chain.batch == chain_before.batch) {
         batch = before.batch;
     }
@@ -129,7 +129,6 @@ Pool::Impl::Record::Record(const config::Upstream& upstream, const config::Chain
         state_reach = before.state_reach;
     }
     probe_units = before.probe_units;
-    drained = before.drained;
 }
 
 Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) const {
@@ -150,7 +149,7 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
     shown.trickle = condition.half_open || member.health.is_trickling(now);
     // With one upstream no head rule ever refuses a call.
     const bool head_needed = chain.upstreams.size() > 1;
-    if (member.drained) {
+    if (line->drained.contains(member.config.name)) {
         shown.state = UpstreamState::drained;
     } else if (identity == chain::Identity::wrong) {
         shown.state = UpstreamState::wrong_chain;

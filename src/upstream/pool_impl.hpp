@@ -17,6 +17,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -53,14 +54,14 @@ struct Pool::Impl {
               state_reach(upstream.history) {}
         // Takes over of `before` what the change of configuration leaves valid.
         Record(const config::Upstream& upstream, const config::Chain& chain, const Record& before,
-               const config::Upstream& upstream_before, const config::Chain& chain_before);
+               const config::Upstream& upstream_before, const config::Chain& chain_before,
+               core::TimePoint now);
 
         routing::UpstreamHealth health;
         routing::Budget budget;
         routing::BatchLimit batch;
         routing::StateReach state_reach;
         std::uint64_t probe_units = 0;
-        bool drained = false;
         std::atomic<std::size_t> in_flight = 0;  // read without the lock
     };
 
@@ -74,7 +75,6 @@ struct Pool::Impl {
               batch(record->batch),
               state_reach(record->state_reach),
               probe_units(record->probe_units),
-              drained(record->drained),
               in_flight(record->in_flight) {}
 
         const config::Upstream& config;
@@ -85,7 +85,6 @@ struct Pool::Impl {
         routing::BatchLimit& batch;
         routing::StateReach& state_reach;
         std::uint64_t& probe_units;
-        bool& drained;
         Shown shown;
         const routing::Profile* profile = nullptr;  // none: calls cost the methods' own weights
         std::vector<double> costs;                  // by the method's number
@@ -105,6 +104,7 @@ struct Pool::Impl {
     struct Line {
         std::mutex mutex;
         std::vector<Impl*> pools;              // that live
+        std::set<std::string> drained;         // upstreams, by name: however they are reached
         std::atomic<std::size_t> waiting = 0;  // calls in their queues, for those without the lock
         RecentTraffic traffic;                 // has a lock of its own
         CallsInFlight calls_in_flight;
@@ -138,7 +138,8 @@ struct Pool::Impl {
     enum class Limits : std::uint8_t { learn_anew, keep };
     void apply_profile(Member& member, const routing::ProviderBook& providers, Limits limits);
     void succeed(const Member& old, const config::Upstream& upstream,
-                 const config::Chain& chain_before, const routing::ProviderBook& providers);
+                 const config::Chain& chain_before, const routing::ProviderBook& providers,
+                 core::TimePoint now);
     void count_waiting();
     // The only place that says what a call costs at an upstream.
     routing::Charge charge_of(routing::UpstreamIndex index, const CallKind& call) const;

@@ -91,8 +91,8 @@ struct Fixture {
         pools[0]->on_wake(tell);
         const auto context =
             context_of(pools[0], providers, metrics.bind(names_of(config.chains[0])));
-        serving.publish(std::make_shared<proxy::Serving>(config, std::vector{context},
-                                                         clients.clients_of(config, metrics)));
+        serving.publish(std::make_shared<proxy::Serving>(
+            config, std::vector{context}, clients.clients_of(config, metrics, clock.now())));
         handler = std::make_unique<proxy::Handler>(serving, services, filters, records);
     }
 

@@ -138,6 +138,52 @@ TEST_CASE("what has not changed keeps its connections, its health and its budget
     CHECK(same.body.find(R"("kept":["ethereum"],"changed":[])") != std::string::npos);
 }
 
+TEST_CASE("a changed rate or header forgets neither what was spent nor what was drained",
+          "[daemon]") {
+    Simulators simulators;
+    Provider& a = simulators.add();
+    DaemonConfig config = DaemonConfig::with({a.url()});
+    config.upstreams[0].more =
+        "rate: {calls_per_second: 500, units_per_day: 100000}, headers: {X-One: a-key-of-16-signs}";
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    for (int i = 0; i < 5; ++i) {
+        CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+    }
+    const auto units = [&] {
+        const std::string status = daemon.admin("/api/status").body;
+        const auto at = status.find(R"("units_today":)");
+        return std::stoul(status.substr(at + 14));
+    };
+    const auto with = [&](const std::string& more) {
+        config.upstreams[0].more = more;
+        daemon.configure(config);
+        CHECK(daemon.reload().status == 200);
+    };
+    const unsigned long before = units();
+    CHECK(before >= 5);
+    with(
+        "rate: {calls_per_second: 400, units_per_day: 100000}, "
+        "headers: {X-One: a-key-of-16-signs}");
+    CHECK(units() >= before);
+    with(
+        "rate: {calls_per_second: 400, units_per_day: 200000}, "
+        "headers: {X-One: a-key-of-16-signs}");
+    CHECK(units() >= before);
+    with("rate: {calls_per_second: 400, units_per_day: " + std::to_string(before) +
+         "}, headers: {X-One: a-key-of-16-signs}");
+    CHECK(daemon.wait_for_state("a", "quota_spent"));
+
+    CHECK(RawClient(daemon.admin_address()).post("/api/upstreams/ethereum/a/drain", "{}").status ==
+          200);
+    with("headers: {X-Two: a-key-of-16-signs}");
+    CHECK(daemon.wait_for_state("a", "drained"));
+    CHECK(RawClient(daemon.admin_address()).post("/api/upstreams/ethereum/a/resume", "{}").status ==
+          200);
+    CHECK(daemon.wait_for_state("a", "fit"));
+    CHECK(daemon.post(rpc("eth_gasPrice")).status == 200);
+}
+
 TEST_CASE("filters survive as long as the upstream that holds them", "[daemon]") {
     Simulators simulators;
     Script script;

@@ -67,8 +67,8 @@ class Gateway {
         pool_ = std::make_shared<upstream::Pool>(config_.chains[0], now);
         const auto context =
             context_of(pool_, providers_, metrics_.bind(names_of(config_.chains[0])));
-        serving_.publish(std::make_shared<proxy::Serving>(config_, std::vector{context},
-                                                          clients_.clients_of(config_, metrics_)));
+        serving_.publish(std::make_shared<proxy::Serving>(
+            config_, std::vector{context}, clients_.clients_of(config_, metrics_, now)));
         scripts_.resize(config_.chains[0].upstreams.size());
         for (std::size_t i = 0; i < scripts_.size(); ++i) {
             scripts_[i] = [](const Sent&) { return result("\"ok\""); };

@@ -35,7 +35,7 @@ std::string found(const config::Config& config, std::string_view path,
                   std::string_view authorization = {}) {
     telemetry::Metrics metrics(test::metrics_layout());
     ClientStates states;
-    const Serving serving(config, {}, states.clients_of(config, metrics));
+    const Serving serving(config, {}, states.clients_of(config, metrics, {}));
     const auto target = serving.find({.path = path, .authorization = authorization});
     if (!target) {
         return target.error() == RouteError::no_chain ? "no chain" : "unauthorized";
@@ -88,9 +88,9 @@ TEST_CASE("from one configuration to the next a client keeps its state by its na
     config.clients = {client("a", "aaaaaaaaaaaaaaaa"), client("b", "bbbbbbbbbbbbbbbb")};
     telemetry::Metrics metrics(test::metrics_layout());
     ClientStates states;
-    const std::vector<Client> before = states.clients_of(config, metrics);
+    const std::vector<Client> before = states.clients_of(config, metrics, {});
     config.clients = {client("c", "cccccccccccccccc"), client("b", "dddddddddddddddd")};
-    const std::vector<Client> after = states.clients_of(config, metrics);
+    const std::vector<Client> after = states.clients_of(config, metrics, {});
     CHECK(after[1].state == before[1].state);
     CHECK(after[0].state != before[0].state);
     CHECK(after[0].state->share != before[1].state->share);

@@ -232,3 +232,56 @@ TEST_CASE("without an allowance units are counted all the same") {
     CHECK(budget.units_today() == 26);
     CHECK_FALSE(budget.is_spent());
 }
+
+TEST_CASE("a changed rate forgets nothing that was spent, and gives no second burst") {
+    const config::Rate before{
+        .calls_per_second = 500, .units_per_second = 100, .burst = 40, .units_per_day = 1000};
+    Budget budget(before);
+    budget.on_wall_clock(wall(20000, 12h), kStart);
+    budget.take({.calls = 30, .units = 949}, kStart);
+    config::Rate after = before;
+    SECTION("calls a second") { after.calls_per_second = 400; }
+    SECTION("the burst") { after.burst = 20; }
+    SECTION("units a second") { after.units_per_second = 50; }
+    SECTION("units a day") { after.units_per_day = 2000; }
+    SECTION("no limit but that of the day") {
+        after.calls_per_second = after.units_per_second = 0;
+        after.burst.reset();
+    }
+    SECTION("the day's limit is taken away, and given back") { after.units_per_day = 0; }
+    Budget changed(after, budget, kStart);
+    CHECK(changed.units_today() == 949);
+    CHECK(changed.renews_at() == kStart + 12h);
+    if (after.burst) {
+        CHECK(at_once(changed, kStart + 1h, {.calls = 1, .units = 0}) ==
+              static_cast<int>(*after.burst));
+        Budget again(after, budget, kStart);
+        CHECK(at_once(again, kStart, {.calls = 1, .units = 0}) == 0);  // 849 units are owed
+    }
+    Budget back({.units_per_day = 900}, changed, kStart);
+    CHECK(back.is_spent());
+    back.on_wall_clock(wall(20001, 0h), kStart + 12h);
+    CHECK(back.units_today() == 0);
+    CHECK_FALSE(back.is_spent());
+}
+
+TEST_CASE("what was learned of a rate outlives a change of the daily allowance") {
+    Budget budget({});
+    budget.take(calls(200), kStart);
+    budget.on_answer(100, kStart + 1s);
+    budget.on_limit(kStart, kStart + 1s, kStart + 2s);
+    REQUIRE(budget.learned_rate());
+    const Budget changed({.units_per_day = 1000}, budget, kStart + 3s);
+    CHECK(changed.learned_rate() == budget.learned_rate());
+}
+
+TEST_CASE("a bucket of another size is as full as it was, and rests as long") {
+    TokenBucket before(10, 40);
+    before.take(30, kStart);
+    TokenBucket after(5, 20);
+    after.take_over(before, kStart + 1s);
+    CHECK(after.level(kStart + 1s) == Approx(10));
+    before.restart(0, kStart + 60s);
+    after.take_over(before, kStart + 1s);
+    CHECK(after.ready_at(1, kStart + 1s) == kStart + 60s + 200ms);
+}

@@ -90,3 +90,31 @@ TEST_CASE("in an hour no more go than the rate allows, whatever the arrivals") {
     CHECK(granted <= 20 + 7 * 61);
     CHECK(granted >= 7 * 60);
 }
+
+TEST_CASE("a changed rate leaves of its burst the share that was left") {
+    const core::TimePoint now{1h};
+    const auto at_once = [now](ClientRate& rate) {
+        int granted = 0;
+        while (granted < 1000 && rate.take(now, now).granted) {
+            ++granted;
+        }
+        return granted;
+    };
+    ClientRate before({.calls_per_second = 10, .burst = 40});
+    for (int i = 0; i < 30; ++i) {
+        before.take(now, now);
+    }
+    ClientRate faster({.calls_per_second = 100, .burst = 400}, before, now);
+    CHECK(at_once(faster) == 100);
+    ClientRate slower({.calls_per_second = 1, .burst = 4}, before, now);
+    CHECK(at_once(slower) == 1);
+    CHECK(at_once(before) == 10);
+    ClientRate none({.calls_per_second = 5}, before, now);
+    CHECK(at_once(none) == 0);
+    ClientRate unlimited({}, before, now);
+    CHECK(at_once(unlimited) == 1000);
+    ClientRate limited_first({.calls_per_second = 1, .burst = 4}, unlimited, now);
+    CHECK(at_once(limited_first) == 4);
+    ClientRate rested({.calls_per_second = 1, .burst = 4}, before, now + 1h);
+    CHECK(rested.take(now + 1h, now + 1h).granted);
+}

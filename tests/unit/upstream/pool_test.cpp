@@ -676,3 +676,40 @@ TEST_CASE("a report costs nanoseconds", "[.][bench]") {
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     WARN("acquire and report: " << took.count() / kRounds << " ns");
 }
+
+TEST_CASE("what an operator has drained stays so however it is reached, until it is let back") {
+    const auto providers = routing::ProviderBook(config::built_in_providers());
+    const config::Chain chain = chain_of(2);
+    const core::TimePoint now{1h};
+    Pool first(chain, now);
+    first.drain(0, now);
+    const std::vector<std::optional<routing::UpstreamIndex>> unknown(2);  // both are new
+    Pool second(chain, now, providers, Pool::Succession{.before = first, .places = unknown});
+    CHECK(second.status(now)[0].state == routing::UpstreamState::drained);
+    CHECK(second.status(now)[1].state != routing::UpstreamState::drained);
+    // Also one that was drained while its successor waited to take over.
+    first.drain(1, now);
+    second.observe_chain_id(1, kChainId, now);
+    CHECK(second.status(now)[1].state == routing::UpstreamState::drained);
+    second.resume(0, now);
+    Pool third(chain, now, providers, Pool::Succession{.before = second, .places = unknown});
+    CHECK(third.status(now)[0].state != routing::UpstreamState::drained);
+    CHECK(third.status(now)[1].state == routing::UpstreamState::drained);
+}
+
+TEST_CASE("a changed rate of an upstream that goes on keeps what was spent today") {
+    const auto providers = routing::ProviderBook(config::built_in_providers());
+    config::Chain chain = chain_of(1);
+    chain.upstreams[0].rate = {.calls_per_second = 500, .units_per_day = 1000};
+    const core::TimePoint now{1h};
+    Pool first(chain, now, providers);
+    first.observe_chain_id(0, kChainId, now);
+    CHECK(acquire(first, 0, now));
+    const std::uint64_t spent = first.status(now)[0].units_today;
+    REQUIRE(spent > 0);
+    const std::vector<std::optional<routing::UpstreamIndex>> places{0};
+    chain.upstreams[0].rate = {.calls_per_second = 400, .units_per_day = spent};
+    Pool second(chain, now, providers, Pool::Succession{.before = first, .places = places});
+    CHECK(second.status(now)[0].units_today == spent);
+    CHECK(second.status(now)[0].state == routing::UpstreamState::quota_spent);
+}
