@@ -28,7 +28,7 @@ int check(const Check& options, const config::Environment& environment, std::ost
     }
     const auto tls = server::ListenerTls::create(loaded->server.tls);
     if (!tls) {
-        err << tls.error().message << '\n';
+        print({tls.error()}, err);
         return found(options, 1, err);
     }
     out << config::describe(*loaded) << std::flush;

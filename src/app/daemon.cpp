@@ -98,7 +98,7 @@ core::Result<void> Daemon::Impl::build() {
     admin_endpoint = admin->endpoints().front();
     auto tls = server::ListenerTls::create(config.server.tls);
     if (!tls) {
-        return tls.error();
+        return core::Error{config::to_string(tls.error())};
     }
     const core::Result<void> built = chains.open(config);
     if (!built) {

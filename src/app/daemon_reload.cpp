@@ -37,7 +37,7 @@ ReloadReport Daemon::Impl::try_reload() {
     }
     auto tls = server::ListenerTls::create(next->server.tls);  // the files may be others
     if (!tls) {
-        return refused({{"", tls.error().message}});
+        return refused({tls.error()});
     }
     // Before anything of it can be told.
     log->apply(config.log, next->secrets);

@@ -29,20 +29,20 @@ int no_passphrase(char* /*into*/, int /*size*/, int /*writing*/, void* asked) {
     return -1;
 }
 
-core::Error problem(const char* key, const char* what) {
-    return core::Error{std::string("server.tls.") + key + ": " + what + ": " +
-                       runtime::last_tls_error("unknown reason")};
+config::Problem problem(const char* key, const char* what) {
+    return {std::string("server.tls.") + key,
+            std::string(what) + ": " + runtime::last_tls_error("unknown reason")};
 }
 
-core::Error encrypted(const char* key) {
-    return core::Error{std::string("server.tls.") + key +
-                       ": the file is encrypted with a passphrase, and there is nobody to ask for "
-                       "it; store the key without one, readable by weir alone"};
+config::Problem encrypted(const char* key) {
+    return {std::string("server.tls.") + key,
+            "the file is encrypted with a passphrase, and there is nobody to ask for it; store the "
+            "key without one, readable by weir alone"};
 }
 
 }  // namespace
 
-core::Result<std::shared_ptr<const ListenerTls>> ListenerTls::create(
+core::Result<std::shared_ptr<const ListenerTls>, config::Problem> ListenerTls::create(
     const config::ListenerTls& settings) {
     if (settings.certificate.empty()) {
         return std::shared_ptr<const ListenerTls>();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "config/config.hpp"
+#include "config/problem.hpp"
 #include "core/result.hpp"
 #include "runtime/tls_session.hpp"
 
@@ -12,8 +13,8 @@ namespace weir::server {
 // TLS 1.2 and later, HTTP/1.1 by ALPN. Immutable; any thread. Sessions outlive it.
 class ListenerTls {
   public:
-    // Null where none is configured. An error names the key.
-    static core::Result<std::shared_ptr<const ListenerTls>> create(
+    // Null where none is configured. A problem names the key.
+    static core::Result<std::shared_ptr<const ListenerTls>, config::Problem> create(
         const config::ListenerTls& settings);
 
     // A session to be begun by the client; nothing if OpenSSL is out of memory.

@@ -12,6 +12,29 @@ namespace {
 
 constexpr unsigned kV4Prefix = 96;  // of ::ffff:0:0/96
 
+bool is_port(std::string_view text) {
+    constexpr std::uint64_t kLast = 65535;
+    return core::parse_decimal(text).value_or(kLast + 1) <= kLast;
+}
+
+// The address of `a.b.c.d:port`, `[v6]` and `[v6]:port`, as some proxies write them; else all of
+// it.
+std::string_view without_port(std::string_view text) {
+    if (text.starts_with('[')) {
+        const std::size_t end = text.find(']');
+        if (end == std::string_view::npos) {
+            return text;
+        }
+        const std::string_view rest = text.substr(end + 1);
+        const bool whole = rest.empty() || (rest.starts_with(':') && is_port(rest.substr(1)));
+        const std::string_view inside = text.substr(1, end - 1);
+        return whole && inside.find(':') != std::string_view::npos ? inside : text;
+    }
+    const std::size_t colon = text.find(':');
+    const bool has_port = colon != std::string_view::npos && is_port(text.substr(colon + 1));
+    return has_port && text.find('.') < colon ? text.substr(0, colon) : text;
+}
+
 }  // namespace
 
 bool TrustedProxies::parse(std::string_view text, Address& address) {
@@ -64,8 +87,8 @@ std::string_view TrustedProxies::origin_of(std::string_view peer,
         std::string_view rest = *field;
         while (!rest.empty()) {
             const std::size_t comma = rest.rfind(',');
-            const std::string_view last =
-                core::trim(comma == std::string_view::npos ? rest : rest.substr(comma + 1));
+            const std::string_view last = without_port(
+                core::trim(comma == std::string_view::npos ? rest : rest.substr(comma + 1)));
             rest = comma == std::string_view::npos ? std::string_view() : rest.substr(0, comma);
             if (!parse(last, address)) {
                 return origin;

@@ -20,7 +20,8 @@ class TrustedProxies {
 
     // The address from which a request came: `peer`, or where that is a trusted proxy the last
     // address in the X-Forwarded-For fields (in their order) that is not one. What proxies that are
-    // not trusted have written before it counts for nothing; what is no address ends the search.
+    // not trusted have written before it counts for nothing; what is no address ends the search. A
+    // port behind an address is left out.
     std::string_view origin_of(std::string_view peer,
                                std::span<const std::string_view> forwarded_for) const;
 

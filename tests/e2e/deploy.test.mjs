@@ -209,6 +209,13 @@ test('systemd: the unit', {skip: !hasCommand('systemd-analyze') && 'needs system
     const told = stderr.split('\n').filter((line) => line.includes('weir'));
     assert.deepEqual([status, told], [0, []]);
     assert.match(unit, /^ExecReload=\/bin\/kill -HUP \$MAINPID$/m);
+    // Every drop-in that the documentation has.
+    for (const [dropIn] of read('docs', 'operations.md').matchAll(/^ {4}\[Service\]\n(?: {4}.+\n)+/gm)) {
+      const lines = dropIn.replace(/^ {4}/gm, '');
+      writeFileSync(file, `${unit.replaceAll('/usr/bin/weir', '/bin/true')}\n${lines}`);
+      const judged = spawnSync('systemd-analyze', ['verify', '--man=no', file], {encoding: 'utf8'});
+      assert.deepEqual([judged.status, judged.stderr.split('\n').filter((line) => line.includes('weir'))], [0, []], lines);
+    }
     assert.ok(Number(unit.match(/^TimeoutStopSec=(\d+)s$/m)[1]) >= 5 + 20 + 5);
   } finally {
     rmSync(folder, {recursive: true});

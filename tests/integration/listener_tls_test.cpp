@@ -80,3 +80,20 @@ TEST_CASE("a certificate without its key, or another's, is a problem", "[daemon]
     CHECK(problem_of(secured.certificate.path(), "/nonexistent").find("server.tls.private_key") !=
           std::string::npos);
 }
+
+TEST_CASE("files that a reload cannot read are told under their keys", "[daemon]") {
+    Simulators simulators;
+    Provider& provider = simulators.add();
+    const Secured secured;
+    const TemporaryFile nonsense("nonsense");
+    DaemonConfig config = secured.config(provider);
+    Daemon daemon(config);
+    REQUIRE(daemon.wait_until_ready());
+    config.server = {"tls: {certificate: " + secured.certificate.path() +
+                     ", private_key: " + nonsense.path() + "}"};
+    daemon.configure(config);
+    const HttpResponse refused = daemon.reload();
+    CHECK(refused.status == 422);
+    CHECK(refused.body.find(R"({"path":"server.tls.private_key","problem":"no key)") !=
+          std::string::npos);
+}
