@@ -5,6 +5,7 @@
 #include "proxy/assemble.hpp"
 #include "proxy/chain_context.hpp"
 #include "proxy/exchange.hpp"
+#include "proxy/long_result.hpp"
 #include "proxy/services.hpp"
 
 #include <optional>
@@ -15,14 +16,15 @@
 
 namespace weir::proxy {
 
-// The outcomes of a call as a metric label: `ok`, `rpc_error`, then the gateway errors by name.
+// The outcomes of a call as a metric label: `ok`, `rpc_error`, the gateway errors by name, and
+// `client_gone`.
 std::vector<std::string> outcome_names();
 
 struct Finished {
     const ClientRequest& request;
     const ResponseHead& head;
     std::span<const BatchItem> items;  // one for a single call
-    std::string_view failure;          // of its delivery; or empty
+    Passed passed;                     // what became of its delivery
     core::TimePoint at;
     std::optional<ErrorType> refusal = {};  // of the request as a whole; then it has no items
 };

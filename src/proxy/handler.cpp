@@ -21,6 +21,9 @@ namespace {
 
 constexpr std::span<const std::string_view> kNoBody;
 
+// In the log only, as other proxies have it: nobody was there to be told a status.
+constexpr int kClientClosedRequest = 499;
+
 GatewayError error_of(const jsonrpc::RequestError& error) {
     GatewayError own;
     own.type = error.fault == jsonrpc::RequestFault::parse_error ? ErrorType::parse_error
@@ -54,19 +57,6 @@ runtime::Task<Answer> run_single(const RequestScope& scope, const ClientRequest&
                                  CallPlan& plan, ResponseHead& head) {
     return request.pin != nullptr && !plan.refusal ? run_pinned_single(scope, request, plan, head)
                                                    : run_call(scope, plan);
-}
-
-std::string_view name_of(Passed passed) {
-    switch (passed) {
-        case Passed::whole:
-            return {};
-        case Passed::client_gone:
-            return "client_gone";
-        case Passed::broken_off:
-        case Passed::given_up:
-            return "broken_off";
-    }
-    return {};
 }
 
 }  // namespace
@@ -169,7 +159,7 @@ runtime::Task<> Handler::refuse(const ClientRequest& request, GatewayError error
             {.request = request,
              .head = head,
              .items = {},
-             .failure = {},
+             .passed = Passed::whole,
              .at = sink.finished_at(),
              .refusal = error.type});
 }
@@ -190,13 +180,25 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
                 {.request = request,
                  .head = head,
                  .items = {&item, 1},
-                 .failure = {},
+                 .passed = Passed::whole,
                  .at = sink.finished_at()});
         co_return;
     }
     if (request.route.client->is_limited()) {
         const std::span<CallPlan> plans(&plan, 1);
         co_await wait_for_rate(services_, chain.context, request, plans, sink.client());
+        if (sink.client().gone()) {
+            // Its time has not come; a write neither is sent before it.
+            sink.abort();
+            head.status = kClientClosedRequest;
+            account(services_, chain.context,
+                    {.request = request,
+                     .head = head,
+                     .items = {&item, 1},
+                     .passed = Passed::client_gone,
+                     .at = sink.finished_at()});
+            co_return;
+        }
     }
     const RequestScope scope{.services = services_,
                              .chain = chain.context,
@@ -209,13 +211,11 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
     Answer answer = co_await run_single(scope, request, plan, head);
     item.answer = &answer;
     head.attempts += answer.attempts;
-    std::string_view failure;
+    Passed passed = Passed::whole;
     if (answer.kind() == Answer::Kind::long_result) {
         const core::TimePoint deadline =
             request.received + chain.context.config.timeouts.slow_request;
-        const Passed passed =
-            co_await pass_on(services_, answer.long_result(), call.id, head, deadline, sink);
-        failure = name_of(passed);
+        passed = co_await pass_on(services_, answer.long_result(), call.id, head, deadline, sink);
         if (passed == Passed::broken_off && answer.upstream) {
             // It counted as an answer when it began.
             Judged broken;
@@ -232,16 +232,20 @@ runtime::Task<> Handler::handle_single(const ClientRequest& request, jsonrpc::Re
             head.retry_after_seconds = answer.error().retry_after_seconds;
         }
         const ResponseBody body = assemble_single(call.id, answer);
-        if (sink.send_now(head, body.pieces) == ResponseSink::Sent::blocked) {
-            co_await sink.send_rest();
+        const bool left = sink.client().gone();
+        const ResponseSink::Sent sent = sink.send_now(head, body.pieces);
+        bool whole = sent == ResponseSink::Sent::all;
+        if (sent == ResponseSink::Sent::blocked) {
+            whole = co_await sink.send_rest();
         }
-        failure = sink.client().gone() ? name_of(Passed::client_gone) : failure;
+        passed = left || !whole ? Passed::client_gone : Passed::whole;
+        head.status = left ? kClientClosedRequest : head.status;
     }
     account(services_, chain.context,
             {.request = request,
              .head = head,
              .items = {&item, 1},
-             .failure = failure,
+             .passed = passed,
              .at = sink.finished_at()});
 }
 
@@ -295,18 +299,21 @@ runtime::Task<> Handler::handle_batch(const ClientRequest& request, jsonrpc::Req
     ResponseHead head = batch_head(items);
     head.attempts += result.messages;
     head.block = std::move(result.block);
+    const bool left = sink.client().gone();
+    bool whole = false;
     if (anything) {
         const ResponseBody body = assemble_batch(items);
-        co_await sink.send(head, body.pieces);
+        whole = co_await sink.send(head, body.pieces);
     } else {
         head.status = 204;
-        co_await sink.send(head, kNoBody);
+        whole = co_await sink.send(head, kNoBody);
     }
+    head.status = left ? kClientClosedRequest : head.status;
     account(services_, chain.context,
             {.request = request,
              .head = head,
              .items = items,
-             .failure = sink.client().gone() ? name_of(Passed::client_gone) : std::string_view(),
+             .passed = left || !whole ? Passed::client_gone : Passed::whole,
              .at = sink.finished_at()});
 }
 

@@ -146,6 +146,8 @@ void write_latest(JsonWriter& out, const upstream::RecentTraffic::Latest& latest
     out.value(latest.met.limited);
     out.key("failed");
     out.value(latest.met.failed);
+    out.key("gone");
+    out.value(latest.met.gone);
     out.close('}');
 }
 
@@ -200,6 +202,7 @@ void write_recent(JsonWriter& out, std::string_view name,
     list("calls", [](const Step& step) { return step.calls; });
     list("limited", [](const Step& step) { return step.limited; });
     list("failed", [](const Step& step) { return step.failed; });
+    list("gone", [](const Step& step) { return step.gone; });
     list("p50_ms", [](const Step& step) { return latency(step.p50); });
     list("p95_ms", [](const Step& step) { return latency(step.p95); });
     if (chain != nullptr) {

@@ -131,7 +131,7 @@ struct Metrics::Impl {
 void Metrics::Impl::add_calls(Page& page) const {
     const std::size_t outcomes = layout.outcomes.size();
     page.family(MetricType::Counter, "weir_requests_total",
-                "Calls answered, by method and outcome.");
+                "Calls ended, by method and outcome.");
     each_chain([&](const ClientMetric::Label& chain_label, const ChainCounters& of_chain) {
         for (std::size_t i = 0; i < of_chain.calls.size(); ++i) {
             const double value = value_of(of_chain.calls[i]);
@@ -152,7 +152,7 @@ void Metrics::Impl::add_calls(Page& page) const {
 
 void Metrics::Impl::add_clients(Page& page) const {
     page.family(MetricType::Counter, "weir_client_calls_total",
-                "Calls answered, by client and outcome.");
+                "Calls ended, by client and outcome.");
     for (const auto& [who, counters] : clients) {
         for (std::size_t i = 0; i < counters.calls.size(); ++i) {
             const double value = value_of(counters.calls[i]);

@@ -45,6 +45,7 @@ RecentTraffic::Slot& RecentTraffic::slot_of(core::TimePoint now) {
         slot.calls.store(0, kRelaxed);
         slot.limited.store(0, kRelaxed);
         slot.failed.store(0, kRelaxed);
+        slot.gone.store(0, kRelaxed);
         for (std::atomic<std::uint32_t>& count : slot.durations) {
             count.store(0, kRelaxed);
         }
@@ -55,6 +56,10 @@ RecentTraffic::Slot& RecentTraffic::slot_of(core::TimePoint now) {
 
 void RecentTraffic::add_call(End end, core::TimePoint now) {
     Slot& slot = slot_of(now);
+    if (end == End::gone) {
+        slot.gone.fetch_add(1, kRelaxed);
+        return;
+    }
     slot.calls.fetch_add(1, kRelaxed);
     if (end == End::limited) {
         slot.limited.fetch_add(1, kRelaxed);
@@ -81,6 +86,7 @@ RecentTraffic::Step RecentTraffic::sum(std::int64_t first, std::int64_t last) co
         step.calls += slot.calls.load(kRelaxed);
         step.limited += slot.limited.load(kRelaxed);
         step.failed += slot.failed.load(kRelaxed);
+        step.gone += slot.gone.load(kRelaxed);
         for (std::size_t place = 0; place < kBuckets; ++place) {
             durations[place] += slot.durations[place].load(kRelaxed);
         }

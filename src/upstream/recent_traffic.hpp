@@ -26,14 +26,16 @@ class RecentTraffic {
         served,   // answered; errors that are the client's own, and reverts, included
         limited,  // told to wait
         failed,   // the gateway's own error: nobody could serve it
+        gone,     // its client left before its answer; not among the calls
     };
     void add_call(End end, core::TimePoint now);
     void add_request(core::Duration duration, core::TimePoint now);
 
     struct Step {
-        std::uint64_t calls = 0;
+        std::uint64_t calls = 0;  // that came to an answer
         std::uint64_t limited = 0;
         std::uint64_t failed = 0;
+        std::uint64_t gone = 0;
         std::optional<core::Duration> p50;  // of requests; right to about a fifth
         std::optional<core::Duration> p95;
     };
@@ -56,6 +58,7 @@ class RecentTraffic {
         std::atomic<std::uint64_t> calls = 0;
         std::atomic<std::uint64_t> limited = 0;
         std::atomic<std::uint64_t> failed = 0;
+        std::atomic<std::uint64_t> gone = 0;
         std::array<std::atomic<std::uint32_t>, kBuckets> durations{};
     };
 

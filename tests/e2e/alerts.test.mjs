@@ -110,7 +110,7 @@ test('every metric, label and value that is named is there in a running weir', {
 // Three nodes with one chain of two blocks a second, and what is wrong with each.
 async function startNodes(t) {
   const start = Date.now();
-  const world = {limited: false, dropsWrites: false, garbage: false};
+  const world = {limited: false, dropsWrites: false, garbage: false, slow: false};
   const nodes = [];
   for (let i = 0; i < 3; ++i) {
     const node = {chainId: 1, stuckAt: null, fork: false, locked: false, limited: false};
@@ -131,6 +131,7 @@ async function startNodes(t) {
       eth_sendRawTransaction: () => (world.dropsWrites ? {drop: true} : {error: {code: -32000, message: 'insufficient funds'}}),
       eth_gasPrice: () =>
         world.limited ? {http: 429, headers: {'retry-after': '1'}, body: 'slow down'}
+        : world.slow ? {result: '0x1', delay: 500}
         : world.garbage ? {http: 200, body: 'nonsense'}
         : {result: '0x1'},
     };
@@ -143,8 +144,9 @@ async function startNodes(t) {
   return {world, nodes};
 }
 
-const post = async (url, method, params = []) => {
+const post = async (url, method, params = [], patience = 10_000) => {
   const response = await fetch(url, {
+    signal: AbortSignal.timeout(patience),
     method: 'POST',
     headers: {'content-type': 'application/json'},
     body: JSON.stringify({jsonrpc: '2.0', id: 1, method, params}),
@@ -153,11 +155,11 @@ const post = async (url, method, params = []) => {
 };
 
 // Reads flow until the test ends.
-function keepReading(t, url) {
+function keepReading(t, url, world) {
   let running = true;
   const reading = (async () => {
     while (running) {
-      await post(url(), 'eth_gasPrice').catch(() => {});
+      await post(url(), 'eth_gasPrice', [], world.slow ? 100 : undefined).catch(() => {});
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   })();
@@ -203,7 +205,7 @@ test('every fault raises its alert, and its end ends it', {timeout: 240_000, ...
   });
   let weir = await start();
   const prometheus = await startPrometheus(t, await startTarget(t, () => weir));
-  keepReading(t, () => weir.url);
+  keepReading(t, () => weir.url, world);
 
   // The alert comes with its labels while the fault lasts, and goes when it is over.
   const shown = new Set();
@@ -224,6 +226,7 @@ test('every fault raises its alert, and its end ends it', {timeout: 240_000, ...
   await fault('WeirHashDisagreement', {chain}, () => (nodes[1].fork = true), () => (nodes[1].fork = false));
   await fault('WeirAllUpstreamsLimited', {chain}, () => (world.limited = true), () => (world.limited = false));
   await fault('WeirErrorShare', {chain}, () => (world.garbage = true), () => (world.garbage = false));
+  await fault('WeirClientsGiveUp', {chain}, () => (world.slow = true), () => (world.slow = false));
   await fault('WeirUpstreamOut', {chain, upstream: 'b'}, () => (nodes[1].locked = true), () => (nodes[1].locked = false));
   await fault('WeirNotReady', {chain}, () => nodes.forEach((node) => (node.chainId = 137)),
     () => nodes.forEach((node) => (node.chainId = 1)));

@@ -106,6 +106,12 @@ TEST_CASE("every request that is refused is counted once, as what it was told", 
         CHECK(client.read_response().status != 200);
         CHECK(wait_until([&] { return metric(*house.daemon, series) == 1; }));
     }
+    for (const char* outcome : {"parse_error", "invalid_request"}) {
+        CHECK(house.daemon->process().wait_for_line([&](const std::string& line) {
+            return line.find("\"outcome\":\"" + std::string(outcome) + '"') != line.npos &&
+                   line.find("\"method\"") == line.npos && line.find("\"calls\"") == line.npos;
+        }));
+    }
     CHECK(recent(*house.daemon, "calls") == static_cast<double>(cases.size()));
     CHECK(recent(*house.daemon, "failed") == 0);  // they are what clients made of them
 }

@@ -1,6 +1,7 @@
 // A provider that says "slow down", seen from a client that knows nothing of it.
 #include "support/catch.hpp"
 #include "support/daemon.hpp"
+#include "support/daemon_figures.hpp"
 #include "support/rpc.hpp"
 #include "support/simulators.hpp"
 
@@ -160,6 +161,36 @@ TEST_CASE("a read in flight ends with its client", "[daemon]") {
     }
     CHECK(wait_until([&] { return in_flight().find("\nweir_in_flight 0\n") != std::string::npos; },
                      2s));
+    CHECK(metric(
+              daemon,
+              R"(weir_requests_total{chain="ethereum",method="eth_call",outcome="client_gone"})") ==
+          1);
+    CHECK(recent(daemon, "gone") == 1);
+    CHECK(recent(daemon, "calls") == 0);
+    CHECK(daemon.process().wait_for_line([](const std::string& line) {
+        return line.find(R"("method":"eth_call","calls":1,"status":499,"outcome":"client_gone")") !=
+               std::string::npos;
+    }));
+}
+
+TEST_CASE("a request that ends in its body is its client's own error", "[daemon]") {
+    Simulators simulators;
+    Provider& provider = simulators.add();
+    Daemon daemon(DaemonConfig::with({provider.url()}));
+    REQUIRE(daemon.wait_for_state("a", "fit"));
+    {
+        RawClient client(daemon.rpc_address());
+        client.send(
+            "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            "Content-Length: 100\r\n\r\n{");
+        REQUIRE(wait_until([&] { return metric(daemon, "weir_connections") == 1; }));
+    }
+    CHECK(wait_until([&] { return metric(daemon, "weir_connections") == 0; }));
+    CHECK(recent(daemon, "gone") == 0);
+    CHECK(recent(daemon, "failed") == 0);
+    CHECK(metric(daemon,
+                 R"(weir_requests_total{chain="ethereum",method="other",outcome="http_error"})") ==
+          1);
 }
 
 TEST_CASE("a configured rate is kept, the gateway's own questions included", "[daemon]") {

@@ -4,6 +4,7 @@
 const SOON = 6;            // steps of the recent past that "the last minute" means
 const FEW = 3;             // calls: fewer say nothing about all of them
 const NEARLY_ALL = 0.95;
+const MANY_GIVE_UP = 0.25;  // of the calls: browsers hang up on a few by themselves
 
 const percent = (share) => {
   const value = 100 * share;
@@ -78,9 +79,9 @@ function troubleOf(upstream) {
 // What clients met: in the last minute, in the last seconds, and what still waits.
 function usersOf(chain) {
   const sum = (list) => list.slice(-SOON).reduce((a, b) => a + b, 0);
-  const {calls, failed, limited, latest} = chain.recent;
+  const {calls, failed, limited, gone, latest} = chain.recent;
   return {
-    minute: {calls: sum(calls), failed: sum(failed), limited: sum(limited)},
+    minute: {calls: sum(calls), failed: sum(failed), limited: sum(limited), gone: sum(gone)},
     now: {...latest, served: latest.calls - latest.failed - latest.limited},
     late: chain.in_flight.late,
     oldest: chain.in_flight.oldest_seconds,
@@ -120,6 +121,9 @@ function feltNow(chain, users) {
   }
   if (share(own) >= 0.01) return warn(`${clientsOf(users.owns)} over the rate set for ${users.owns.length === 1 ? 'it' : 'them'}`);
   if (oldest >= 10 && lateShare >= 0.01) return warn(`slow: ${waiting(users)}`);
+  if (now.gone >= FEW && now.gone / (now.gone + now.calls) >= MANY_GIVE_UP) {
+    return warn(`clients give up: ${percent(now.gone / (now.gone + now.calls))} of calls, before their answer`);
+  }
   return null;
 }
 
@@ -129,6 +133,8 @@ function met({calls, failed, limited}) {
   const parts = [failed > 0 && `${grouped(failed)} failed`, limited > 0 && `${grouped(limited)} ${limited === 1 ? 'was' : 'were'} told to wait`];
   return `of ${count(calls, 'call')} ${parts.filter(Boolean).join(' and ')}`;
 }
+
+const leftBy = ({gone}) => gone > 0 && `${count(gone, 'call')} given up by ${gone === 1 ? 'its client' : 'their clients'}`;
 
 // Names as a list for people: three of them at most.
 function listOf(names) {
@@ -142,20 +148,22 @@ const clientsOf = (owns) =>
 // The same in a sentence or two, for now and for the last minute apart.
 function feelingOf(users, level) {
   const {minute, now, late} = users;
-  if (minute.calls === 0 && late === 0) return 'No call came in the last minute.';
+  if (minute.calls + minute.gone === 0 && late === 0) return 'No call came in the last minute.';
   const lost = now.failed + now.limited;
-  if (minute.failed + minute.limited + lost + late === 0) {
+  if (minute.failed + minute.limited + minute.gone + lost + late === 0) {
     return `Users ${level === 'good' ? 'are served' : 'do not feel it'}: ${met(minute)} in the last minute.`;
   }
   const seconds = `in the last ${span(now.seconds)}`;
   const parts = [
     now.calls > 0 ? `${met(now)} ${seconds}` : `no call ${late > 0 ? 'was answered' : 'ended'} ${seconds}`,
+    leftBy(now),
     late > 0 && waiting(users),
   ];
   const lead = lost + late > 0 ? 'Users feel it now' : 'Now';
   const clients = users.owns.map(({client, latest}) => `${client} (${count(latest, 'call')})`);
   if (clients.length > 0) parts.push(`told to wait by a rate of their own: ${listOf(clients)}`);
-  const before = minute.calls > 0 ? ` In the last minute ${met(minute)}.` : '';
+  const minutes = [minute.calls > 0 && met(minute), leftBy(minute)].filter(Boolean);
+  const before = minutes.length > 0 ? ` In the last minute ${minutes.join('; ')}.` : '';
   return `${lead}: ${parts.filter(Boolean).join('; ')}.${before}`;
 }
 

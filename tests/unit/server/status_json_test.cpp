@@ -30,8 +30,9 @@ TEST_CASE("calls in flight, what is met now, and that it drains") {
     using namespace std::chrono_literals;
     server::ChainStatus waits;
     waits.in_flight = {.calls = 24, .late = 20, .oldest = 8s};
-    waits.latest = {.span = 9s,
-                    .met = {.calls = 5, .limited = 1, .failed = 2, .p50 = {}, .p95 = {}}};
+    waits.latest = {
+        .span = 9s,
+        .met = {.calls = 5, .limited = 1, .failed = 2, .gone = 3, .p50 = {}, .p95 = {}}};
     waits.over_own_rate = {{.name = "bot", .calls = 7, .latest = 3}};
     const server::ChainStatus idle;
     const std::string json = server::status_json(
@@ -41,6 +42,6 @@ TEST_CASE("calls in flight, what is met now, and that it drains") {
     CHECK(shows(R"("draining":true)"));
     CHECK(shows(R"("over_own_rate":[{"client":"bot","calls":7,"latest":3}])"));
     CHECK(shows(R"("in_flight":{"calls":24,"late":20,"oldest_seconds":8)"));
-    CHECK(shows(R"("latest":{"seconds":9.000,"calls":5,"limited":1,"failed":2})"));
+    CHECK(shows(R"("latest":{"seconds":9.000,"calls":5,"limited":1,"failed":2,"gone":3})"));
     CHECK(shows(R"("in_flight":{"calls":0,"late":0,"oldest_seconds":null})"));
 }

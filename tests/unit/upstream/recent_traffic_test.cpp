@@ -33,6 +33,17 @@ TEST_CASE("what clients met stands in the step in which they met it") {
     CHECK(steps[kLast - 2].calls == 0);
 }
 
+TEST_CASE("calls whose client left are counted apart, and forgotten like the others") {
+    RecentTraffic traffic;
+    traffic.add_call(End::gone, kStart);
+    traffic.add_call(End::failed, kStart);
+    CHECK(traffic.latest(kStart).met.gone == 1);
+    CHECK(traffic.latest(kStart).met.calls == 1);
+    CHECK(traffic.list(kStart)[kLast].gone == 1);
+    traffic.add_call(End::served, kStart + RecentTraffic::kSteps * RecentTraffic::kStep);
+    CHECK(traffic.latest(kStart + RecentTraffic::kSteps * RecentTraffic::kStep).met.gone == 0);
+}
+
 TEST_CASE("what is met now is told apart from the step before") {
     RecentTraffic traffic;
     for (int second = 0; second < 60; ++second) {
