@@ -387,8 +387,7 @@ class PinnedRequest {
             if (effects_[i] != PinEffect::bound) {
                 continue;
             }
-            ReadRecord& read = reads.emplace_back();
-            read.call = plans_[i].call;
+            ReadRecord& read = reads.emplace_back(ReadRecord{.call = plans_[i].call});
             read.answer = answers_[i] ? &*answers_[i] : nullptr;
             read.at_latest = std::find(at_latest_.begin(), at_latest_.end(), i) != at_latest_.end();
             if (const PinnedCall* const bound = plans_[i].pinned) {
@@ -401,6 +400,7 @@ class PinnedRequest {
                      {.request_id = request_.request_id,
                       .block = found_block(),
                       .began_again = began_again_,
+                      .client_gone = scope_.client.gone(),
                       .reads = reads});
     }
 

@@ -23,7 +23,12 @@ std::string_view way_of(const ReadRecord& read) {
     return *read.form == routing::BlockForm::hash ? "hash" : "number";
 }
 
-std::string_view outcome_of(const ReadRecord& read) {
+std::string_view outcome_of(const SnapshotRecord& record, const ReadRecord& read) {
+    const bool failed =
+        read.answer == nullptr || read.answer->kind() == Answer::Kind::gateway_error;
+    if (record.client_gone && failed) {
+        return "client_gone";
+    }
     if (read.answer == nullptr) {
         return "none";
     }
@@ -71,16 +76,16 @@ void append_number(std::string& out, std::string_view name, std::uint64_t number
 }
 
 std::string list_of(const Services& services, const ChainContext& chain,
-                    std::span<const ReadRecord> reads) {
+                    const SnapshotRecord& record) {
     std::string out = "[";
-    for (const ReadRecord& read : reads) {
+    for (const ReadRecord& read : record.reads) {
         out += out.size() > 1 ? ",{\"method\":" : "{\"method\":";
         jsonrpc::append_string(out, read.call->method);
         if (read.answer != nullptr && read.answer->upstream) {
             append_member(out, "upstream", chain.config.upstreams[*read.answer->upstream].name);
         }
         append_member(out, "by", way_of(read));
-        append_member(out, "outcome", outcome_of(read));
+        append_member(out, "outcome", outcome_of(record, read));
         append_number(out, "attempts", attempts_of(read));
         append_number(out, "ms",
                       static_cast<std::uint64_t>(
@@ -99,7 +104,7 @@ void write_record(Services& services, const ChainContext& chain, const SnapshotR
     if (!services.log.enabled(config::LogLevel::info)) {
         return;
     }
-    const std::string reads = list_of(services, chain, record.reads);
+    const std::string reads = list_of(services, chain, record);
     std::string number = "null";
     std::string hash = "null";
     if (record.block) {

@@ -30,6 +30,7 @@ struct SnapshotRecord {
     std::string_view request_id;
     std::optional<chain::BlockId> block;  // nothing: none was found
     bool began_again = false;
+    bool client_gone = false;  // before its answer
     std::span<const ReadRecord> reads;
 };
 

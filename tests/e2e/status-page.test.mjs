@@ -189,6 +189,22 @@ test('all close their connections, and recover', options, async (t) => {
   assert.match(await page.text('.users'), /^Now: none of \d+ calls failed in the last \d+ s\. In the last minute of \d+ calls \d+ failed\.$/);
 });
 
+test('clients that hang up are no outage', options, async (t) => {
+  const node = await startNode(t, {eth_call: () => ({result: '0x1', delay: 60_000})});
+  const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: [{url: node.url}]});
+  const page = await open(t, weir);
+  await send(weir.url, 3);
+  await headline(page, 'all is well', /: all well$/);
+  await Promise.all(Array.from({length: 30}, () => fetch(weir.url, {
+    method: 'POST', headers: {'content-type': 'application/json'}, body: call('eth_call'), signal: AbortSignal.timeout(500),
+  }).catch(() => {})));
+  await headline(page, 'it says who gives up', /^\u25b2 .*: clients give up: \d+ % of calls, before their answer$/);
+  assert.match(await page.text('.users'), /none of 3 calls failed.*30 calls given up by their clients/);
+  const {latest} = (await status(weir)).chains[0].recent;
+  assert.deepEqual([latest.failed, latest.limited, latest.gone], [0, 0, 30]);
+  await looks(page, 'hung-up');
+});
+
 test('whose limit it is', options, async (t) => {
   const token = 'bot-bot-bot-bot-bot-bot-bot-bot';
   const node = await startNode(t);
