@@ -130,8 +130,7 @@ struct Metrics::Impl {
 
 void Metrics::Impl::add_calls(Page& page) const {
     const std::size_t outcomes = layout.outcomes.size();
-    page.family(MetricType::Counter, "weir_requests_total",
-                "Calls ended, by method and outcome.");
+    page.family(MetricType::Counter, "weir_requests_total", "Calls ended, by method and outcome.");
     each_chain([&](const ClientMetric::Label& chain_label, const ChainCounters& of_chain) {
         for (std::size_t i = 0; i < of_chain.calls.size(); ++i) {
             const double value = value_of(of_chain.calls[i]);
