@@ -215,35 +215,13 @@ runtime::Task<bool> PinnedBlock::takes_hash(UpstreamIndex upstream,
     co_return chain_.snapshots.hash_reads(takes);
 }
 
-// A question of the gateway's own: what it learns holds for all clients.
+// One after the other, and none more once one has brought anything but "no such block".
 runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream,
                                         const routing::MethodTraits& traits) {
-    const std::string params = routing::trial_params(traits);
-    const jsonrpc::Call call{.id = "0", .method = traits.name, .params = params};
-    CallPlan plan;
-    plan.call = &call;
-    plan.traits = &traits;
-    std::optional<routing::HashReads::Trial> trial;
-    const core::TimePoint turn =
-        chain_.pool.charge_probe(upstream, traits, services_.worker.clock.now());
-    const bool paid = co_await wait_for_turn(turn);
-    if (paid) {
-        const core::TimePoint now = services_.worker.clock.now();
-        const AttemptOptions options{
-            .upstream = upstream,
-            .now = now,
-            .deadline = std::min(deadline_, now + chain_.config.timeouts.attempt),
-            .connection = upstream::Connection::pooled,
-            .long_replies = LongReplies::buffer,
-            .cancellation = nullptr,
-            .params = params};
-        const Judged judged = co_await send_call(services_, chain_, plan, options);
-        if (judged.answer) {
-            const bool result = judged.answer->kind() == Answer::Kind::result;
-            trial = routing::trial_of(traits,
-                                      result ? std::optional(judged.answer->json()) : std::nullopt,
-                                      judged.verdict.cause);
-        }
+    std::optional<routing::HashReads::Trial> trial = routing::HashReads::Trial::unknown_block;
+    for (std::size_t number = 0;
+         number < routing::kTrials && trial == routing::HashReads::Trial::unknown_block; ++number) {
+        trial = co_await try_hash(upstream, traits, number);
     }
     const auto note = [&](routing::HashReads& learned) {
         const core::TimePoint now = services_.worker.clock.now();
@@ -257,6 +235,39 @@ runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream,
 }
 
 routing::Tried PinnedBlock::lacking() const {
+// A question of the gateway's own: what it learns holds for all clients. Nothing: no answer came.
+runtime::Task<std::optional<routing::HashReads::Trial>> PinnedBlock::try_hash(
+    UpstreamIndex upstream, const routing::MethodTraits& traits, std::size_t number) {
+    const core::TimePoint turn =
+        chain_.pool.charge_probe(upstream, traits, services_.worker.clock.now());
+    const bool paid = co_await wait_for_turn(turn);
+    if (!paid) {
+        co_return std::nullopt;
+    }
+    const std::string params = routing::trial_params(traits, number);
+    const jsonrpc::Call call{.id = "0", .method = traits.name, .params = params};
+    CallPlan plan;
+    plan.call = &call;
+    plan.traits = &traits;
+    const core::TimePoint now = services_.worker.clock.now();
+    const AttemptOptions options{
+        .upstream = upstream,
+        .now = now,
+        .deadline = std::min(deadline_, now + chain_.config.timeouts.attempt),
+        .connection = upstream::Connection::pooled,
+        .long_replies = LongReplies::buffer,
+        .cancellation = nullptr,
+        .params = params};
+    const Judged judged = co_await send_call(services_, chain_, plan, options);
+    if (!judged.answer) {
+        co_return std::nullopt;
+    }
+    const bool result = judged.answer->kind() == Answer::Kind::result;
+    const std::optional<std::string_view> said =
+        result ? std::optional(judged.answer->json()) : std::nullopt;
+    co_return routing::trial_of(traits, said, judged.verdict.cause);
+}
+
     routing::Tried lacking;
     for (UpstreamIndex i = 0; i < known_.size(); ++i) {
         lacking.set(i, known_[i].lacks);

@@ -8,6 +8,7 @@
 #include "proxy/gateway_error.hpp"
 #include "proxy/plan.hpp"
 #include "proxy/services.hpp"
+#include "routing/hash_reads.hpp"
 #include "routing/methods.hpp"
 #include "routing/pin.hpp"
 #include "routing/select.hpp"
@@ -103,6 +104,8 @@ class PinnedBlock {
     const chain::BlockId block_;
     const core::TimePoint deadline_;
     const core::TimePoint begun_;
+    runtime::Task<std::optional<routing::HashReads::Trial>> try_hash(
+        routing::UpstreamIndex upstream, const routing::MethodTraits& traits, std::size_t number);
     std::vector<Known> known_;  // by upstream
     bool seen_ = false;
     bool pruned_ = false;

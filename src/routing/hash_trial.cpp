@@ -43,10 +43,11 @@ std::string_view shape_of(const MethodTraits& traits) {
 
 }  // namespace
 
-std::string trial_params(const MethodTraits& traits) {
+std::string trial_params(const MethodTraits& traits, std::size_t trial) {
     constexpr std::string_view kAccount = R"("0x7765697200000000000000000000000000000001")";
-    constexpr std::string_view kHash =
-        R"("0x776569723a206120626c6f636b2074686174206e6f20636861696e206861732e")";
+    constexpr std::array<std::string_view, kTrials> kHashes{
+        R"("0x776569723a206120626c6f636b2074686174206e6f20636861696e206861732e")",
+        R"("0x776569723a20616e6f746865722074686174206e6f20636861696e206861732e")"};
     const bool filter = traits.by_hash == ByHash::filter;
     std::string params;
     for (const char c : shape_of(traits)) {
@@ -54,7 +55,7 @@ std::string trial_params(const MethodTraits& traits) {
             params += kAccount;
         } else if (c == '#') {
             params += R"({"blockHash":)";
-            params += kHash;
+            params += kHashes.at(trial);
             params += filter ? "}" : R"(,"requireCanonical":true})";
         } else {
             params += c;

@@ -224,7 +224,7 @@ struct Pinned : Fixture {
 
 // Does it ask for a block that nobody has, to see whether the hash is looked at?
 inline bool is_trial(const Sent& message) {
-    return message.body.find("776569723a206120626c6f636b") != message.body.npos;
+    return message.body.find("776569723a20") != message.body.npos;
 }
 
 // A batch of the calls.

@@ -156,7 +156,7 @@ TEST_CASE("logs of another block show that the filter's hash was overlooked") {
         const RecordingSink sink = f.ask_at("0x5a", call("1", "eth_getLogs", "[{}]"));
         INFO(sink.body);
         CHECK(sink.body.find(block_hash("a", 90)) != sink.body.npos);
-        CHECK(asked.size() == (i == 0 ? 3 : 1));  // it is remembered
+        CHECK(asked.size() == (i == 0 ? 4 : 1));  // it is remembered
     }
 }
 
@@ -191,6 +191,37 @@ TEST_CASE("trust in hashes is each method's own, and of one answer only: no such
             };
             for (int i = 0; i < 2; ++i) {
                 CHECK(result_of_one(f.ask_at(reference(90), balance("1")).body) == value(90));
+            }
+        }
+    }
+    SECTION("a node that overlooks hashes says so by chance, to either trial") {
+        for (const std::size_t chance : {std::size_t{0}, std::size_t{1}}) {
+            Pinned f({node(100)});
+            f.nodes[0].hashes = Hashes::ignored;
+            std::size_t trials = 0;
+            f.before = [&](std::size_t, const Sent& message) {
+                return is_trial(message) && trials++ == chance
+                           ? std::optional(rpc_error(-32000, "header not found"))
+                           : std::nullopt;
+            };
+            for (int i = 0; i < 3; ++i) {
+                CHECK(result_of_one(f.ask_at(reference(90), balance("1")).body) == value(90));
+            }
+        }
+    }
+    SECTION("of two nodes behind one URL that answer in turn, one overlooks hashes") {
+        for (const std::size_t first : {std::size_t{0}, std::size_t{1}}) {
+            Pinned f({node(100)});
+            std::size_t asked = first;
+            f.before = [&](std::size_t, const Sent&) -> std::optional<Reaction> {
+                f.nodes[0].hashes = asked++ % 2 == 0 ? Hashes::taken : Hashes::ignored;
+                return std::nullopt;
+            };
+            for (int i = 0; i < 10; ++i) {
+                const RecordingSink sink =
+                    f.ask_at(reference(90), batch({balance("1"), contract("2")}));
+                CHECK(result_at(sink.body, 0) == value(90));
+                CHECK(result_at(sink.body, 1) == value(90));
             }
         }
     }

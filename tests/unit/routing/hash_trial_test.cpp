@@ -18,9 +18,11 @@ TEST_CASE("every method that takes a hash is tried with params that name a made-
             traits.by_hash != routing::ByHash::filter) {
             continue;
         }
-        const std::string params = routing::trial_params(traits);
+        const std::string params = routing::trial_params(traits, 0);
         INFO(traits.name << ' ' << params);
         CHECK(jsonrpc::is_valid(params));
+        CHECK(routing::trial_params(traits, 1) != params);
+        CHECK(routing::trial_params(traits, 1).size() == params.size());
         const std::string_view place = jsonrpc::element(params, traits.block_position);
         REQUIRE(jsonrpc::is_object(place));
         CHECK(routing::is_hash_word(jsonrpc::member(place, "blockHash")));
@@ -32,7 +34,7 @@ TEST_CASE("every method that takes a hash is tried with params that name a made-
         ++tried;
     }
     CHECK(tried > 25);
-    CHECK(routing::trial_params(routing::find_method("eth_call")) ==
+    CHECK(routing::trial_params(routing::find_method("eth_call"), 0) ==
           R"([{"to":"0x7765697200000000000000000000000000000001"},{"blockHash":)"
           R"("0x776569723a206120626c6f636b2074686174206e6f20636861696e206861732e",)"
           R"("requireCanonical":true}])");
