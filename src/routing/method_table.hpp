@@ -123,6 +123,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     fast("eth_syncing", 10),
 
     // eth_: blocks, transactions, receipts.
+    or_null(names_block(by_object(fast("eth_getBlobSidecars", 20, kBlock, 0)))),
     or_null(by_object(fast("eth_getBlockAccessList", 40, kBlock, 0))),
     fast("eth_getBlockAccessListByBlockHash", 40, kHash, 0),
     or_null(twin(fast("eth_getBlockAccessListByBlockNumber", 40, kBlock, 0),
@@ -183,7 +184,7 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     pool("txpool_status", TimeClass::fast, 20),
 
     // debug_, those that read.
-    slow("debug_accountAt", 40),
+    twin(slow("debug_accountAt", 40, kBlock, 0), "debug_accountAt"),
     on_state(slow("debug_accountRange", 170, kBlock, 0)),
     fast("debug_chaindbProperty", 20),
     slow("debug_codeByHash", 20),
@@ -231,6 +232,9 @@ constexpr auto kMethods = std::to_array<MethodTraits>({
     slow("trace_replayTransaction", 170),
     slow("trace_transaction", 40),
     slow("trace_transactionOpcodeGas", 90),
+
+    // parity_.
+    names_block(by_object(fast("parity_getBlockReceipts", 20, kBlock, 0))),
 
     // ots_.
     fast("ots_getApiLevel", 10),
