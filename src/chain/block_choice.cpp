@@ -1,5 +1,6 @@
 #include "chain/block_choice.hpp"
 
+#include <algorithm>
 #include <compare>
 
 namespace weir::chain {
@@ -51,6 +52,22 @@ std::optional<BlockId> choose_block(std::span<const Claim> claims, std::uint64_t
         }
     }
     return best == nullptr ? std::nullopt : std::optional(best->block);
+}
+
+std::optional<BlockId> agreed_block(std::span<const Claim> claims) {
+    std::optional<BlockId> best;
+    std::ptrdiff_t most = 0;
+    for (const Claim& claim : claims) {
+        const auto says = [&claim](const Claim& each) { return each.block == claim.block; };
+        const auto voices = std::count_if(claims.begin(), claims.end(), says);
+        if (voices > most) {
+            most = voices;
+            best = claim.block;
+        } else if (voices == most && best != claim.block) {
+            best.reset();
+        }
+    }
+    return best;
 }
 
 }  // namespace weir::chain

@@ -29,4 +29,8 @@ Holds holds(const Claim& claim, const BlockId& block);
 // `at_least` or above comes before all below. Nothing without claims.
 std::optional<BlockId> choose_block(std::span<const Claim> claims, std::uint64_t at_least);
 
+// Of claims to one and the same hash: the block, with the number that most of them say. Nothing if
+// as many say another one.
+std::optional<BlockId> agreed_block(std::span<const Claim> claims);
+
 }  // namespace weir::chain

@@ -33,6 +33,12 @@ constexpr core::Duration kLongestBelief = std::chrono::seconds(3);
 // Blocks so far below the head are the same everywhere.
 constexpr std::uint64_t kSettledDepth = 64;
 
+// It is there, and says that it cannot say.
+bool is_answer(routing::Cause cause) {
+    return cause == routing::Cause::unknown || cause == routing::Cause::invalid_params ||
+           cause == routing::Cause::state_missing || cause == routing::Cause::range_too_large;
+}
+
 bool is_fit(const routing::UpstreamView& upstream, core::TimePoint now) {
     using enum routing::UpstreamState;
     return upstream.identified && (upstream.state == fit || (upstream.state == cooling_down &&
@@ -69,6 +75,7 @@ class Survey {
 
     runtime::Task<> ask(routing::Tried whom) {
         unasked_ = whom.count();
+        silent_ = whom;
         for (UpstreamIndex i = 0; i < scope_.chain.config.upstreams.size(); ++i) {
             if (whom.test(i)) {
                 tasks_.spawn(ask_one(i, cancellations_.emplace_back()));
@@ -93,6 +100,9 @@ class Survey {
     }
 
     const std::vector<std::pair<UpstreamIndex, chain::Observation>>& seen() const { return seen_; }
+    // Of those that were asked: who has no such block, and who did not answer (in time).
+    const routing::Tried& lacking() const { return lacking_; }
+    const routing::Tried& silent() const { return silent_; }
     unsigned messages() const { return messages_; }
 
   private:
@@ -107,6 +117,10 @@ class Survey {
                                        deadline_, &cancellation);
             if (word.kind == BlockWord::Kind::block) {
                 seen_.emplace_back(upstream, word.block);
+                silent_.reset(upstream);
+            } else if (word.kind == BlockWord::Kind::none || is_answer(word.cause)) {
+                lacking_.set(upstream);
+                silent_.reset(upstream);
             }
         }
         --unasked_;
@@ -122,6 +136,8 @@ class Survey {
     std::size_t unasked_ = 0;
     bool wants_all_ = false;
     std::vector<std::pair<UpstreamIndex, chain::Observation>> seen_;
+    routing::Tried lacking_;
+    routing::Tried silent_;
     unsigned messages_ = 0;
     runtime::Event answered_;
     std::list<upstream::Cancellation> cancellations_;
@@ -153,6 +169,7 @@ class Search {
                 co_await find_hash();
                 break;
         }
+        judge_holders();
         co_return std::move(found_);
     }
 
@@ -161,6 +178,19 @@ class Search {
 
     core::TimePoint now() const { return scope_.services.worker.clock.now(); }
     Pool pool() const { return scope_.chain.pool.snapshots().get(); }
+
+    // Who is known not to have the block that was found, and who let the others answer alone.
+    void judge_holders() {
+        routing::Tried spoke = lacking_;
+        for (const Claim& claim : claims_) {
+            spoke.set(claim.upstream);
+            if (found_.block && chain::holds(claim, *found_.block) == chain::Holds::no) {
+                lacking_.set(claim.upstream);
+            }
+        }
+        found_.surveyed = {.lacking = lacking_,
+                           .late = routing::outdone(*pool(), spoke & ~silent_, silent_)};
+    }
 
     runtime::Task<> find_latest(Freshness freshness) {
         const Pool known = pool();
@@ -179,29 +209,27 @@ class Search {
         const BlockQuestion question = BlockQuestion::by_tag("latest");
         Survey survey(scope_, payer_, question, deadline_);
         co_await survey.ask(stale);
-        found_.messages += survey.messages();
-        std::vector<Claim> claims;
+        take(survey);
         for (const auto& [upstream, seen] : survey.seen()) {
             scope_.chain.pool.observe_head(upstream, seen);
-            claims.push_back(claim_of(upstream, seen));
         }
         // Who did not answer in time has what it had.
         const Pool later = pool();
-        std::erase_if(claims, [&](const Claim& claim) {
+        std::erase_if(claims_, [&](const Claim& claim) {
             return !is_fit(later->upstreams[claim.upstream], now());
         });
         for (UpstreamIndex i = 0; i < later->upstreams.size(); ++i) {
             const routing::UpstreamView& upstream = later->upstreams[i];
-            const bool spoke = std::any_of(claims.begin(), claims.end(),
+            const bool spoke = std::any_of(claims_.begin(), claims_.end(),
                                            [i](const Claim& claim) { return claim.upstream == i; });
             if (!spoke && is_fit(upstream, now()) && upstream.head &&
                 !upstream.head->hash.empty()) {
-                claims.push_back({i, *upstream.head, upstream.head_parent});
+                claims_.push_back({i, *upstream.head, upstream.head_parent});
             }
         }
         PinnedFloor& floor = scope_.chain.snapshots.floor;
         const std::optional<chain::BlockId> before = floor.block(later->fall_backs);
-        found_.block = chain::choose_block(claims, before ? before->number : 0);
+        found_.block = chain::choose_block(claims_, before ? before->number : 0);
         if (!found_.block) {
             co_await ask_somebody(question);
         }
@@ -226,7 +254,17 @@ class Search {
         co_await ask_somebody(BlockQuestion::by_tag(tag_of(wanted_.kind)));
     }
 
-    // Near the head, what most have at that height; deep below it, what anybody has.
+    void take(const Survey& survey) {
+        found_.messages += survey.messages();
+        lacking_ |= survey.lacking();
+        silent_ |= survey.silent();
+        for (const auto& [upstream, seen] : survey.seen()) {
+            claims_.push_back(claim_of(upstream, seen));
+        }
+    }
+
+    // Near the head, what most have at that height; deep below it, what anybody has. Those that
+    // were not seen to have got so far may have by now: they are asked before nobody has it.
     runtime::Task<> find_number() {
         const std::uint64_t number = wanted_.block.number;
         const BlockQuestion question = BlockQuestion::by_number(number);
@@ -238,15 +276,34 @@ class Search {
                 co_return;
             }
         }
-        routing::Tried whom;
+        routing::Tried likely;
+        routing::Tried others;
         for (UpstreamIndex i = 0; i < known->upstreams.size(); ++i) {
             const routing::UpstreamView& upstream = known->upstreams[i];
-            whom.set(i, is_fit(upstream, now()) &&
-                            (!upstream.reach || upstream.reach->number >= number));
+            const bool has_it = !upstream.reach || upstream.reach->number >= number;
+            (has_it ? likely : others).set(i, is_fit(upstream, now()));
         }
-        co_await choose_among(question, whom);
-        if (!found_.block && !settled) {
-            co_await ask_once_more(question, whom);
+        co_await survey(question, likely);
+        if (claims_.empty()) {
+            co_await survey(question, others);
+        }
+        found_.block = chain::choose_block(claims_, 0);
+        if (found_.block) {
+            found_.error.reset();
+            note_holders();
+        } else if (!settled) {
+            co_await ask_once_more(question);
+        }
+    }
+
+    void note_holders() {
+        const Pool known = pool();
+        const std::uint64_t head = known->head ? known->head->number : 0;
+        for (const Claim& claim : claims_) {
+            if (claim.block == *found_.block) {
+                scope_.chain.snapshots.note_held(claim.upstream, claim.block,
+                                                 head - std::min(head, claim.block.number), now());
+            }
         }
     }
 
@@ -258,33 +315,32 @@ class Search {
             whom.set(i, is_fit(known->upstreams[i], now()) &&
                             may_be_sent(scope_.chain, i, question.method));
         }
-        co_await choose_among(question, whom);
-        if (!found_.block) {
-            co_await ask_once_more(question, whom);
+        co_await survey(question, whom);
+        found_.block = chain::agreed_block(claims_);
+        if (!found_.block && !claims_.empty()) {
+            fail(Unavailable::unknown);  // a false number is as likely as the true one
+        } else if (!found_.block) {
+            co_await ask_once_more(question);
         }
     }
 
     // Those who were asked may have it in a moment, or another of a cluster's nodes.
-    runtime::Task<> ask_once_more(BlockQuestion question, routing::Tried asked) {
+    runtime::Task<> ask_once_more(BlockQuestion question) {
         const core::TimePoint again = now() + kPause;
-        if (asked.any() && again < deadline_) {
+        if ((lacking_ | silent_).any() && again < deadline_) {
             co_await runtime::sleep_until(scope_.services.worker.io, again);
         }
+        is_unknown_ = false;
         co_await ask_somebody(std::move(question));
+        if (is_unknown_ && silent_.any()) {
+            fail(Unavailable::no_upstream);  // one that did not answer may have it
+        }
     }
 
-    runtime::Task<> choose_among(const BlockQuestion& question, routing::Tried whom) {
+    runtime::Task<> survey(const BlockQuestion& question, routing::Tried whom) {
         Survey survey(scope_, payer_, question, deadline_);
         co_await survey.ask(whom);
-        found_.messages += survey.messages();
-        std::vector<Claim> claims;
-        for (const auto& [upstream, seen] : survey.seen()) {
-            claims.push_back(claim_of(upstream, seen));
-        }
-        found_.block = chain::choose_block(claims, 0);
-        if (found_.block) {
-            found_.error.reset();
-        }
+        take(survey);
     }
 
     // As a client's read goes: with failover, turns and all.
@@ -337,6 +393,9 @@ class Search {
     const BlockRef& wanted_;
     const core::TimePoint deadline_;
     Found found_;
+    std::vector<Claim> claims_;
+    routing::Tried lacking_;
+    routing::Tried silent_;
     bool is_unknown_ = false;  // as somebody said
 };
 

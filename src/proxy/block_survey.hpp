@@ -6,6 +6,7 @@
 #include "chain/block_ref.hpp"
 #include "proxy/answer.hpp"
 #include "proxy/call_runner.hpp"
+#include "proxy/pinned_block.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@ enum class Freshness : std::uint8_t {
 struct Found {
     std::optional<chain::BlockId> block;
     std::optional<GatewayError> error;  // where there is none
+    Surveyed surveyed;
     unsigned messages = 0;
 };
 

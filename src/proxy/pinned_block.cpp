@@ -69,11 +69,12 @@ GatewayError snapshot_unavailable(std::optional<std::uint64_t> number, std::stri
 }
 
 PinnedBlock::PinnedBlock(Services& services, ChainContext& chain, const CallPlan& payer,
-                         chain::BlockId block, core::TimePoint deadline)
+                         chain::BlockId block, const Surveyed& surveyed, core::TimePoint deadline)
     : services_(services),
       chain_(chain),
       payer_(payer),
       block_(std::move(block)),
+      surveyed_(surveyed),
       deadline_(deadline),
       begun_(services.worker.clock.now()),
       known_(chain.config.upstreams.size()) {}
@@ -234,7 +235,6 @@ runtime::Task<> PinnedBlock::try_hashes(UpstreamIndex upstream,
     chain_.snapshots.hash_reads(note);
 }
 
-routing::Tried PinnedBlock::lacking() const {
 // A question of the gateway's own: what it learns holds for all clients. Nothing: no answer came.
 runtime::Task<std::optional<routing::HashReads::Trial>> PinnedBlock::try_hash(
     UpstreamIndex upstream, const routing::MethodTraits& traits, std::size_t number) {
@@ -268,6 +268,7 @@ runtime::Task<std::optional<routing::HashReads::Trial>> PinnedBlock::try_hash(
     co_return routing::trial_of(traits, said, judged.verdict.cause);
 }
 
+routing::Tried PinnedBlock::lacking() const {
     routing::Tried lacking;
     for (UpstreamIndex i = 0; i < known_.size(); ++i) {
         lacking.set(i, known_[i].lacks);

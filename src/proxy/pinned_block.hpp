@@ -30,6 +30,12 @@ std::string_view to_string(Unavailable reason);
 GatewayError snapshot_unavailable(std::optional<std::uint64_t> number, std::string_view hash,
                                   Unavailable reason, std::string_view chain);
 
+// What a survey showed of who has the block.
+struct Surveyed {
+    routing::Tried lacking = {};  // these said that they do not
+    routing::Tried late = {};     // these did not answer when others did
+};
+
 enum class Holding : std::uint8_t {
     holds,
     lacks,
@@ -41,11 +47,13 @@ class PinnedBlock {
   public:
     // The references must outlive it. `deadline` bounds what it asks, for the client of `payer`.
     PinnedBlock(Services& services, ChainContext& chain, const CallPlan& payer,
-                chain::BlockId block, core::TimePoint deadline);
+                chain::BlockId block, const Surveyed& surveyed, core::TimePoint deadline);
     PinnedBlock(const PinnedBlock&) = delete;
     PinnedBlock& operator=(const PinnedBlock&) = delete;
 
     const chain::BlockId& block() const { return block_; }
+    // Whom its reads rather leave to the last.
+    const Surveyed& surveyed() const { return surveyed_; }
 
     // Has any upstream been seen to have it on its chain? Until then it is but what a client says.
     bool is_seen() const { return seen_; }
@@ -96,16 +104,17 @@ class PinnedBlock {
     runtime::Task<> ask(routing::UpstreamIndex upstream);
     runtime::Task<> try_hashes(routing::UpstreamIndex upstream,
                                const routing::MethodTraits& traits);
+    runtime::Task<std::optional<routing::HashReads::Trial>> try_hash(
+        routing::UpstreamIndex upstream, const routing::MethodTraits& traits, std::size_t number);
     runtime::Task<bool> wait_for_turn(core::TimePoint at);
 
     Services& services_;
     ChainContext& chain_;
     const CallPlan& payer_;
     const chain::BlockId block_;
+    const Surveyed surveyed_;
     const core::TimePoint deadline_;
     const core::TimePoint begun_;
-    runtime::Task<std::optional<routing::HashReads::Trial>> try_hash(
-        routing::UpstreamIndex upstream, const routing::MethodTraits& traits, std::size_t number);
     std::vector<Known> known_;  // by upstream
     bool seen_ = false;
     bool pruned_ = false;

@@ -125,7 +125,8 @@ class PinnedRequest {
         error_ = std::move(found.error);
         if (found.block) {
             block_ = std::make_unique<PinnedBlock>(scope_.services, scope_.chain, payer(),
-                                                   std::move(*found.block), last_deadline());
+                                                   std::move(*found.block), found.surveyed,
+                                                   last_deadline());
             block_->look_up();
         }
         bind_all();

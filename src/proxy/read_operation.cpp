@@ -300,13 +300,18 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
     if (only_) {
         return tried_.test(*only_) ? std::nullopt : only_;
     }
-    const routing::Need need{.method = plan_.call->method,
-                             .traits = plan_.traits,
-                             .patience = chain_.config.rate_limits.max_wait,
-                             .block = opinion_.need(),
-                             .served = opinion_.served(*snapshot_)};
-    const routing::Tried out =
-        plan_.pinned != nullptr ? tried_ | plan_.pinned->block.lacking() : tried_;
+    routing::Need need{.method = plan_.call->method,
+                       .traits = plan_.traits,
+                       .patience = chain_.config.rate_limits.max_wait,
+                       .block = opinion_.need(),
+                       .served = opinion_.served(*snapshot_)};
+    routing::Tried out = tried_;
+    if (plan_.pinned != nullptr) {
+        const Surveyed& surveyed = plan_.pinned->block.surveyed();
+        need.late = surveyed.late;
+        need.lacking = surveyed.lacking;
+        out |= plan_.pinned->block.lacking();
+    }
     const auto picked =
         plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, out, now)
         : plan_.preferred

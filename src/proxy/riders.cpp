@@ -2,6 +2,7 @@
 
 #include "core/text.hpp"
 #include "jsonrpc/value.hpp"
+#include "proxy/pinned_block.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -30,13 +31,16 @@ routing::BlockNeed block_of(const CallPlan& plan) {
 
 routing::Need need_of(const ChainContext& chain, const routing::RoutingSnapshot& pool,
                       const CallPlan& plan, const routing::BlockNeed& block) {
+    const Surveyed surveyed = plan.pinned != nullptr ? plan.pinned->block.surveyed() : Surveyed();
     return {.method = plan.call->method,
             .traits = plan.traits,
             .patience = chain.config.rate_limits.max_wait,
             .block = block,
             .served = block.kind == routing::BlockNeed::Kind::latest
                           ? chain.floor.number(pool.fall_backs)
-                          : 0};
+                          : 0,
+            .late = surveyed.late,
+            .lacking = surveyed.lacking};
 }
 
 }  // namespace

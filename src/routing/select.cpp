@@ -12,10 +12,11 @@ namespace {
 // How an upstream may serve a call, best first.
 enum class Rank : std::uint8_t {
     good,     // has the block, and nothing speaks against it
-    second,   // fit, but not at the newest head
+    second,   // fit, but not at the newest head, or late just now
     perhaps,  // fit, and may have got the block by now
     beyond,   // fit, and cannot have the block yet: its own answer will say so
-    lacks,    // said that it lacks the method, keeps no state so old, or is slow at calls like this
+    lacks,    // said that it lacks the method or the block, keeps no state so old, or is slow at
+              // calls like this
     behind,   // fit but for its lag
     ill,      // its circuit is open: the least bad serves when nobody else can
     cooling,  // not before `available_at`
@@ -52,29 +53,33 @@ bool keeps_state(const RoutingSnapshot& pool, const UpstreamView& upstream,
 }
 
 // Of an upstream that may serve.
-Rank rank_by_block(const RoutingSnapshot& pool, const UpstreamView& upstream, const Need& need,
+Rank rank_by_block(const RoutingSnapshot& pool, UpstreamIndex index, const Need& need,
                    core::TimePoint now) {
     // A block that came between two polls is at most so many more than time explains.
     constexpr std::uint64_t kUnseen = 2;
-    if (lacks_method(upstream, need.method) || (upstream.slow_circuit_open && is_slow(need)) ||
-        !keeps_state(pool, upstream, need.block)) {
+    const UpstreamView& upstream = pool.upstreams[index];
+    const Rank best = need.late.test(index) ? Rank::second : Rank::good;
+    if (need.lacking.test(index) || lacks_method(upstream, need.method) ||
+        (upstream.slow_circuit_open && is_slow(need)) || !keeps_state(pool, upstream, need.block)) {
         return Rank::lacks;
     }
     if (!upstream.reach) {
-        return Rank::good;
+        return best;
     }
     const std::uint64_t by_now = upstream.reach->number + gain(pool, *upstream.reach, now);
     if (need.block.kind == BlockNeed::Kind::number && !has_number(upstream, need.block)) {
-        return by_now + kUnseen >= need.block.number ? Rank::perhaps : Rank::beyond;
+        const bool may_have = by_now + kUnseen >= need.block.number && best == Rank::good;
+        return may_have ? Rank::perhaps : Rank::beyond;
     }
     if (need.block.kind == BlockNeed::Kind::latest) {
-        return upstream.lag_blocks == 0 && by_now >= need.served ? Rank::good : Rank::second;
+        return upstream.lag_blocks == 0 && by_now >= need.served ? best : Rank::second;
     }
-    return Rank::good;
+    return best;
 }
 
-Rank rank_of(const RoutingSnapshot& pool, const UpstreamView& upstream, const Need& need,
+Rank rank_of(const RoutingSnapshot& pool, UpstreamIndex index, const Need& need,
              core::TimePoint now) {
+    const UpstreamView& upstream = pool.upstreams[index];
     if (upstream.policy && !upstream.policy->allows(*need.traits, need.method)) {
         return Rank::policy;
     }
@@ -106,7 +111,7 @@ Rank rank_of(const RoutingSnapshot& pool, const UpstreamView& upstream, const Ne
         case UpstreamState::drained:
             return Rank::unfit;
     }
-    return rank_by_block(pool, upstream, need, now);
+    return rank_by_block(pool, index, need, now);
 }
 
 // A draw from [0, limit) with 21 of the random bits.
@@ -265,7 +270,7 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        const Rank rank = ranks[i] = rank_of(pool, upstream, need, now);
+        const Rank rank = ranks[i] = rank_of(pool, i, need, now);
         ++ranked[static_cast<std::size_t>(rank)];
         any_tried = any_tried || (tried.test(i) && rank <= Rank::cooling);
         if (rank != Rank::cooling) {
@@ -315,8 +320,7 @@ std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool,
                                                     core::TimePoint now) {
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     const auto is_good = [&](UpstreamIndex i) {
-        return i < count && !tried.test(i) &&
-               rank_of(pool, pool.upstreams[i], need, now) == Rank::good;
+        return i < count && !tried.test(i) && rank_of(pool, i, need, now) == Rank::good;
     };
     if (is_good(kept)) {
         return kept;
@@ -339,6 +343,19 @@ std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool,
     return select(pool, need, tried, now, 0);
 }
 
+Tried outdone(const RoutingSnapshot& pool, const Tried& answered, const Tried& silent) {
+    Tried late;
+    const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
+    for (UpstreamIndex i = 0; i < count; ++i) {
+        for (UpstreamIndex other = 0; silent.test(i) && other < count; ++other) {
+            if (answered.test(other) && pool.upstreams[other].tier == pool.upstreams[i].tier) {
+                late.set(i);
+            }
+        }
+    }
+    return late;
+}
+
 Tried first_choices(const RoutingSnapshot& pool, const Need& need, const Tried& tried,
                     core::TimePoint now) {
     Tried best;
@@ -346,7 +363,7 @@ Tried first_choices(const RoutingSnapshot& pool, const Need& need, const Tried& 
     const std::size_t count = std::min(pool.upstreams.size(), kMaxUpstreams);
     for (UpstreamIndex i = 0; i < count; ++i) {
         const UpstreamView& upstream = pool.upstreams[i];
-        if (tried.test(i) || rank_of(pool, upstream, need, now) != Rank::good ||
+        if (tried.test(i) || rank_of(pool, i, need, now) != Rank::good ||
             (best.any() && upstream.tier > tier)) {
             continue;
         }

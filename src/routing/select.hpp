@@ -21,6 +21,10 @@ struct Need {
     core::Duration patience = std::chrono::seconds(3);
     BlockNeed block = {};
     std::uint64_t served = 0;  // the newest head that was given out; 0: none that binds
+    // Did not answer just now when others did, and said just now that it has not the block: a
+    // second choice and one of the last.
+    Tried late = {};
+    Tried lacking = {};
 };
 
 // Why there is none.
@@ -47,6 +51,9 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
 std::variant<UpstreamIndex, NoUpstream> select_kept(const RoutingSnapshot& pool, const Need& need,
                                                     const Tried& tried, UpstreamIndex kept,
                                                     core::TimePoint now);
+
+// Of those that did not answer, the ones in whose tier another did: no cause to leave a tier.
+Tried outdone(const RoutingSnapshot& pool, const Tried& answered, const Tried& silent);
 
 // The fit upstreams of the lowest tier that has one, but for those `tried`; none when only second
 // choices are left.

@@ -71,3 +71,23 @@ TEST_CASE("what a head says of another block") {
     CHECK(chain::holds(claim, {98, "98b"}) == Holds::perhaps);
     CHECK(chain::holds({0, {100, "100a"}, ""}, {99, "99b"}) == Holds::perhaps);
 }
+
+TEST_CASE("the number of a hash is the one that most say, and none where as many say another") {
+    const auto agreed = [](const std::vector<std::uint64_t>& numbers) -> std::uint64_t {
+        std::vector<Claim> claims;
+        for (const std::uint64_t number : numbers) {
+            claims.push_back({claims.size(), {number, "a"}, "p"});
+        }
+        const auto block = chain::agreed_block(claims);
+        return block ? block->number : 0;
+    };
+    CHECK(agreed({}) == 0);
+    CHECK(agreed({90}) == 90);
+    CHECK(agreed({85, 90, 90}) == 90);
+    CHECK(agreed({90, 90, 85}) == 90);
+    CHECK(agreed({90, 99, 90}) == 90);
+    CHECK(agreed({85, 90}) == 0);
+    CHECK(agreed({90, 85, 90, 85}) == 0);
+    CHECK(agreed({90, 85, 90, 85, 85}) == 85);
+    CHECK(agreed({1, 2, 3, 3}) == 3);
+}

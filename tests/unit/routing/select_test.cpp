@@ -195,3 +195,25 @@ TEST_CASE("a full pool of the largest size is chosen from evenly") {
     const auto counts = spread(pool(views), need());
     CHECK(counts.size() == kMaxUpstreams);
 }
+
+TEST_CASE("who was late or lacked the block a moment ago comes after those that did not") {
+    Need after = need();
+    after.late = tried({0});
+    CHECK(spread(pool({fit(), fit(), fit()}), after).count(0) == 0);
+    CHECK(spread(pool({fit()}), after)[0] == 10'000);
+    CHECK(spread(pool({fit(0), fit(1)}), after)[0] == 10'000);  // no cause to leave a tier
+    CHECK(first_choices(pool({fit(), fit()}), after, {}, kNow) == tried({1}));
+    after.late.reset();
+    after.lacking = tried({0});
+    CHECK(spread(pool({fit(0), fit(1)}), after)[1] == 10'000);
+    CHECK(spread(pool({fit()}), after)[0] == 10'000);
+}
+
+TEST_CASE("late is who was left behind in its own tier") {
+    const RoutingSnapshot three = pool({fit(0), fit(0), fit(1)});
+    CHECK(outdone(three, tried({1}), tried({0})) == tried({0}));
+    CHECK(outdone(three, tried({2}), tried({0, 1})).none());
+    CHECK(outdone(three, tried({0, 1}), tried({2})).none());
+    CHECK(outdone(three, tried({1, 2}), tried({0})) == tried({0}));
+    CHECK(outdone(three, {}, tried({0, 1, 2})).none());
+}
