@@ -1,6 +1,7 @@
 #include "proxy/pinned_attempt.hpp"
 
 #include "jsonrpc/value.hpp"
+#include "proxy/block_question.hpp"
 #include "routing/named_block.hpp"
 
 #include <optional>
@@ -91,6 +92,9 @@ class PinnedAttempt {
 
     runtime::Task<Judged> run_by_number() {
         const routing::UpstreamIndex upstream = options_.upstream;
+        if (!may_be_sent(chain_, upstream, plan_.traits->name)) {
+            co_return unasked(Cause::method_unsupported);
+        }
         const Holding before = co_await pin_.check_since(upstream, pin_.begun());
         if (before != Holding::holds) {
             co_return unasked(before);
@@ -164,14 +168,18 @@ class PinnedAttempt {
         co_return judged;
     }
 
-    // Nothing came of it, and nothing more is to be told of the upstream.
     Judged unasked(Holding holding) const {
+        return unasked(holding == Holding::lacks ? Cause::block_unknown
+                                                 : pin_.trouble(options_.upstream));
+    }
+
+    // Nothing came of it, and nothing more is to be told of the upstream.
+    Judged unasked(Cause cause) const {
         Judged judged;
         judged.unasked = true;
         judged.verdict = {.disposition = routing::Disposition::try_another,
                           .blame = routing::Blame::nobody,
-                          .cause = holding == Holding::lacks ? Cause::block_unknown
-                                                             : pin_.trouble(options_.upstream),
+                          .cause = cause,
                           .retry_after = std::nullopt};
         judged.at = services_.worker.clock.now();
         return judged;

@@ -310,6 +310,7 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
         const Surveyed& surveyed = plan_.pinned->block.surveyed();
         need.late = surveyed.late;
         need.lacking = surveyed.lacking;
+        need.twin = routing::pinned_method(*plan_.traits, routing::BlockForm::hash);
         out |= plan_.pinned->block.lacking();
     }
     const auto picked =

@@ -40,7 +40,8 @@ routing::Need need_of(const ChainContext& chain, const routing::RoutingSnapshot&
                           ? chain.floor.number(pool.fall_backs)
                           : 0,
             .late = surveyed.late,
-            .lacking = surveyed.lacking};
+            .lacking = surveyed.lacking,
+            .twin = plan.in_array().method};
 }
 
 }  // namespace

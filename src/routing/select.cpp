@@ -30,6 +30,11 @@ bool lacks_method(const UpstreamView& upstream, std::string_view method) {
                      method) != upstream.unsupported_methods.end();
 }
 
+bool is_allowed(const UpstreamView& upstream, const Need& need) {
+    return !upstream.policy || upstream.policy->allows(*need.traits, need.method) ||
+           (!need.twin.empty() && upstream.policy->allows(find_method(need.twin), need.twin));
+}
+
 bool is_slow(const Need& need) { return need.traits->time_class == TimeClass::slow; }
 
 // Blocks that may have come since the upstream was last seen to have `reach`.
@@ -80,7 +85,7 @@ Rank rank_by_block(const RoutingSnapshot& pool, UpstreamIndex index, const Need&
 Rank rank_of(const RoutingSnapshot& pool, UpstreamIndex index, const Need& need,
              core::TimePoint now) {
     const UpstreamView& upstream = pool.upstreams[index];
-    if (upstream.policy && !upstream.policy->allows(*need.traits, need.method)) {
+    if (!is_allowed(upstream, need)) {
         return Rank::policy;
     }
     const bool cooling =

@@ -25,6 +25,7 @@ struct Need {
     // second choice and one of the last.
     Tried late = {};
     Tried lacking = {};
+    std::string_view twin = {};  // what the call may be asked as, too
 };
 
 // Why there is none.

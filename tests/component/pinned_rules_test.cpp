@@ -206,6 +206,31 @@ TEST_CASE("every message that was sent is told of, those that came to nothing to
     }
 }
 
+TEST_CASE("a block is read by its hash where the lists deny it by number alone") {
+    for (const bool by_hash : {true, false}) {
+        for (const bool alone : {true, false}) {
+            INFO(by_hash << ' ' << alone);
+            config::Config config = equals(1);
+            config.chains[0].upstreams[0].methods.deny = {"eth_getBlockByNumber"};
+            Pinned f(config, {node(100)});
+            f.before = [&](std::size_t, const Sent& message) -> std::optional<Reaction> {
+                const bool refused = message.body.find("eth_getBlockByHash") != message.body.npos;
+                return refused && !by_hash ? std::optional(rpc_error(-32601, "no such method"))
+                                           : std::nullopt;
+            };
+            const std::string block = call("1", "eth_getBlockByNumber", R"(["latest", false])");
+            const RecordingSink sink = f.ask_at("latest", alone ? block : batch({block, block}));
+            const std::string first(alone ? sink.body : jsonrpc::element(sink.body, 0));
+            INFO(sink.body);
+            CHECK((first.find(block_hash("a", 100)) != first.npos &&
+                   !result_of_one(first).empty()) == by_hash);
+            CHECK(has_type(f.ask(block).body, "no_upstream"));
+            CHECK_FALSE(was_sent(f, R"(["latest", false])"));
+            CHECK_FALSE(was_sent(f, R"(["0x64", false])"));
+        }
+    }
+}
+
 TEST_CASE("an upstream is not sent what its lists deny, whatever a pinned call becomes") {
     for (const std::string& denied :
          {std::string("eth_getBlockByHash"), std::string("eth_getCode"), std::string("*")}) {
