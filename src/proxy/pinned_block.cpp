@@ -260,12 +260,23 @@ runtime::Task<std::optional<routing::HashReads::Trial>> PinnedBlock::try_hash(
         .params = params};
     const Judged judged = co_await send_call(services_, chain_, plan, options);
     if (!judged.answer) {
+        // Whoever takes so long is not waited for again while others may serve.
+        if (judged.verdict.cause == routing::Cause::timeout && known_.size() > 1) {
+            known_[upstream].failed_at = judged.at;
+            known_[upstream].trouble = judged.verdict.cause;
+        }
         co_return std::nullopt;
     }
     const bool result = judged.answer->kind() == Answer::Kind::result;
     const std::optional<std::string_view> said =
         result ? std::optional(judged.answer->json()) : std::nullopt;
     co_return routing::trial_of(traits, said, judged.verdict.cause);
+}
+
+void PinnedBlock::add_to(routing::Need& need) const {
+    need.late = surveyed_.late;
+    need.lacking = surveyed_.lacking;
+    need.twin = routing::pinned_method(*need.traits, routing::BlockForm::hash);
 }
 
 routing::Tried PinnedBlock::lacking() const {

@@ -52,8 +52,8 @@ class PinnedBlock {
     PinnedBlock& operator=(const PinnedBlock&) = delete;
 
     const chain::BlockId& block() const { return block_; }
-    // Whom its reads rather leave to the last.
-    const Surveyed& surveyed() const { return surveyed_; }
+    // What a read of it needs beside what any read does: whom it rather leaves to the last.
+    void add_to(routing::Need& need) const;
 
     // Has any upstream been seen to have it on its chain? Until then it is but what a client says.
     bool is_seen() const { return seen_; }

@@ -116,10 +116,7 @@ class PinnedRequest {
 
     runtime::Task<> find(Freshness freshness) {
         Found found = co_await find_block(scope_, payer(), wish_.block, freshness, deadline());
-        messages_ += found.messages;
-        if (block_) {
-            messages_ += block_->messages();
-        }
+        messages_ += found.messages + (block_ ? block_->messages() : 0);
         calls_.clear();
         block_.reset();
         error_ = std::move(found.error);

@@ -305,14 +305,11 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
                        .patience = chain_.config.rate_limits.max_wait,
                        .block = opinion_.need(),
                        .served = opinion_.served(*snapshot_)};
-    routing::Tried out = tried_;
     if (plan_.pinned != nullptr) {
-        const Surveyed& surveyed = plan_.pinned->block.surveyed();
-        need.late = surveyed.late;
-        need.lacking = surveyed.lacking;
-        need.twin = routing::pinned_method(*plan_.traits, routing::BlockForm::hash);
-        out |= plan_.pinned->block.lacking();
+        plan_.pinned->block.add_to(need);
     }
+    const routing::Tried out =
+        plan_.pinned != nullptr ? tried_ | plan_.pinned->block.lacking() : tried_;
     const auto picked =
         plan_.wants_pending ? write_upstream(chain_, *snapshot_, need, out, now)
         : plan_.preferred
@@ -321,8 +318,7 @@ std::optional<routing::UpstreamIndex> ReadOperation::choose(core::TimePoint now)
     if (const auto* upstream = std::get_if<routing::UpstreamIndex>(&picked)) {
         return *upstream;
     }
-    ending_.nobody = std::get<routing::NoUpstream>(picked);
-    limited_ |= ending_.nobody->cooling;
+    limited_ |= ending_.nobody.emplace(std::get<routing::NoUpstream>(picked)).cooling;
     return std::nullopt;
 }
 

@@ -31,17 +31,17 @@ routing::BlockNeed block_of(const CallPlan& plan) {
 
 routing::Need need_of(const ChainContext& chain, const routing::RoutingSnapshot& pool,
                       const CallPlan& plan, const routing::BlockNeed& block) {
-    const Surveyed surveyed = plan.pinned != nullptr ? plan.pinned->block.surveyed() : Surveyed();
-    return {.method = plan.call->method,
-            .traits = plan.traits,
-            .patience = chain.config.rate_limits.max_wait,
-            .block = block,
-            .served = block.kind == routing::BlockNeed::Kind::latest
-                          ? chain.floor.number(pool.fall_backs)
-                          : 0,
-            .late = surveyed.late,
-            .lacking = surveyed.lacking,
-            .twin = plan.in_array().method};
+    routing::Need need{.method = plan.call->method,
+                       .traits = plan.traits,
+                       .patience = chain.config.rate_limits.max_wait,
+                       .block = block,
+                       .served = block.kind == routing::BlockNeed::Kind::latest
+                                     ? chain.floor.number(pool.fall_backs)
+                                     : 0};
+    if (plan.pinned != nullptr) {
+        plan.pinned->block.add_to(need);
+    }
+    return need;
 }
 
 }  // namespace

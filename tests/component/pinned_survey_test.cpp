@@ -150,3 +150,22 @@ TEST_CASE("an upstream of a lower tier that was late keeps its reads") {
     CHECK(f.transport.sent.back().upstream == 0);
     CHECK(f.transport.count(1) == 1);
 }
+
+TEST_CASE("an upstream that does not answer the trial is waited for once") {
+    bool was_asked = false;
+    for (int i = 0; i < 30 && !was_asked; ++i) {
+        config::Config config = equals(2);
+        config.chains[0].timeouts.attempt = 500ms;
+        Pinned f(config, {node(100), node(100)});
+        f.before = [&](std::size_t upstream, const Sent&) {
+            was_asked = was_asked || upstream == 0;
+            return upstream == 0 ? std::optional(hangs()) : std::nullopt;
+        };
+        const core::TimePoint began = f.clock.now();
+        const RecordingSink sink = f.ask_at("latest", batch({balance("1"), contract("2")}));
+        CHECK(result_at(sink.body, 0) == value(100));
+        CHECK(result_at(sink.body, 1) == value(100));
+        CHECK(f.clock.now() - began < 900ms);
+    }
+    CHECK(was_asked);
+}
