@@ -10,8 +10,11 @@ namespace {
 constexpr std::string_view kWell = "ok";
 constexpr std::string_view kBrokenOff = "broken_off";
 
+// A node's error, but one by which it failed: the call itself is not answered.
+constexpr std::size_t kUpstreamError = 2 + kErrorTypes;
+
 // The client left before its answer: it was told nothing, and nobody failed it.
-constexpr std::size_t kClientGone = 2 + kErrorTypes;
+constexpr std::size_t kClientGone = kUpstreamError + 1;
 
 std::size_t outcome_number(ErrorType type) { return 2 + static_cast<std::size_t>(type); }
 
@@ -21,7 +24,7 @@ std::size_t outcome_number(const Answer& answer) {
         case Answer::Kind::long_result:
             return 0;
         case Answer::Kind::rpc_error:
-            return 1;
+            return answer.upstream_failed ? kUpstreamError : 1;
         case Answer::Kind::gateway_error:
             return outcome_number(answer.error().type);
     }
@@ -31,6 +34,9 @@ std::size_t outcome_number(const Answer& answer) {
 std::string_view outcome_name(std::size_t number) {
     if (number < 2) {
         return number == 0 ? kWell : "rpc_error";
+    }
+    if (number == kUpstreamError) {
+        return "upstream_error";
     }
     return number == kClientGone ? "client_gone"
                                  : traits_of(static_cast<ErrorType>(number - 2)).name;
@@ -81,6 +87,7 @@ upstream::RecentTraffic::End end_of(const BatchItem& item, std::size_t outcome) 
         return End::gone;
     }
     return item.answer->kind() == Answer::Kind::gateway_error ? end_of(item.answer->error().type)
+           : item.answer->upstream_failed                     ? End::failed
                                                               : End::served;
 }
 

@@ -17,7 +17,7 @@
 namespace weir::proxy {
 
 // The outcomes of a call as a metric label: `ok`, `rpc_error`, the gateway errors by name, and
-// `client_gone`.
+// `upstream_error` and `client_gone`.
 std::vector<std::string> outcome_names();
 
 struct Finished {

@@ -67,7 +67,8 @@ class Answer {
 
     std::optional<routing::UpstreamIndex> upstream;  // who gave it
     unsigned attempts = 0;
-    bool given_up = false;  // no attempt brought a usable answer: the best that is left
+    bool given_up = false;         // no attempt brought a usable answer: the best that is left
+    bool upstream_failed = false;  // an rpc_error that tells of the upstream's trouble only
 
   private:
     using Held = std::variant<runtime::Buffer, std::shared_ptr<const runtime::Buffer>, std::string,

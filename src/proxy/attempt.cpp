@@ -85,6 +85,7 @@ Judged judge_whole(const Services& services, const Sending& sending,
             own->is_error()
                 ? received_error(services.secrets, own->error, std::move(reply.body))
                 : Answer::received(Answer::Kind::result, own->result, std::move(reply.body));
+        judged.answer->upstream_failed = judged.verdict.blame == routing::Blame::upstream;
     }
     return judged;
 }

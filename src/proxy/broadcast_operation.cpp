@@ -111,7 +111,9 @@ runtime::Task<Answer> answer_of(Broadcast& own, WriteEnd end) {
         co_return answer;
     }
     if (!end.error.empty()) {
-        co_return Answer::copied_error(std::move(end.error));
+        Answer answer = Answer::copied_error(std::move(end.error));
+        answer.upstream_failed = end.upstream_failed;
+        co_return answer;
     }
     if (end.refusal) {
         co_return Answer::failed(*end.refusal);
@@ -174,6 +176,7 @@ WriteEnd refused_with(const Answer& answer, WriteOutcome outcome) {
     end.outcome = outcome;
     if (answer.kind() == Answer::Kind::rpc_error) {
         end.error = answer.json();
+        end.upstream_failed = answer.upstream_failed;
     } else {
         end.refusal = answer.error();
     }

@@ -204,6 +204,7 @@ class Judgement {
             std::optional<Answer> redacted = redacted_error(services_.secrets, item.reply->error);
             said = redacted ? std::move(redacted)
                             : Answer::shared(Answer::Kind::rpc_error, item.reply->error, body);
+            said->upstream_failed = verdict.blame == routing::Blame::upstream;
         }
         if (is_doubted(place, verdict, said)) {
             unanswered_.alone.push_back(place);

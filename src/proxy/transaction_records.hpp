@@ -41,6 +41,7 @@ class TransactionRecord;
 struct WriteEnd {
     WriteOutcome outcome = WriteOutcome::unknown;
     std::string error;                    // raw JSON of the upstream's own error, where it was one
+    bool upstream_failed = false;         // which tells of the upstream's trouble only
     std::optional<GatewayError> refusal;  // or why nothing was sent, or nothing taken
     std::optional<std::size_t> upstream;  // who took it: its id, not its place
     std::string other_hash;  // what that one called it, where that is not the computed hash

@@ -110,7 +110,7 @@ test('every metric, label and value that is named is there in a running weir', {
 // Three nodes with one chain of two blocks a second, and what is wrong with each.
 async function startNodes(t) {
   const start = Date.now();
-  const world = {limited: false, dropsWrites: false, garbage: false, slow: false};
+  const world = {limited: false, dropsWrites: false, garbage: false, slow: false, broken: false};
   const nodes = [];
   for (let i = 0; i < 3; ++i) {
     const node = {chainId: 1, stuckAt: null, fork: false, locked: false, limited: false};
@@ -133,6 +133,7 @@ async function startNodes(t) {
         world.limited ? {http: 429, headers: {'retry-after': '1'}, body: 'slow down'}
         : world.slow ? {result: '0x1', delay: 500}
         : world.garbage ? {http: 200, body: 'nonsense'}
+        : world.broken ? {error: {code: -32603, message: 'Internal error'}}
         : {result: '0x1'},
     };
     const provider = await startProvider(t, ({method, params}) =>
@@ -227,6 +228,7 @@ test('every fault raises its alert, and its end ends it', {timeout: 240_000, ...
   await fault('WeirAllUpstreamsLimited', {chain}, () => (world.limited = true), () => (world.limited = false));
   await fault('WeirErrorShare', {chain}, () => (world.garbage = true), () => (world.garbage = false));
   await fault('WeirClientsGiveUp', {chain}, () => (world.slow = true), () => (world.slow = false));
+  await fault('WeirErrorShare', {chain}, () => (world.broken = true), () => (world.broken = false));
   await fault('WeirUpstreamOut', {chain, upstream: 'b'}, () => (nodes[1].locked = true), () => (nodes[1].locked = false));
   await fault('WeirNotReady', {chain}, () => nodes.forEach((node) => (node.chainId = 137)),
     () => nodes.forEach((node) => (node.chainId = 1)));
