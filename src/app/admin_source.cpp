@@ -1,6 +1,7 @@
 #include "app/admin_source.hpp"
 
 #include "core/text.hpp"
+#include "routing/chain_state.hpp"
 #include "server/clients_json.hpp"
 #include "server/disagreements_json.hpp"
 #include "server/json_writer.hpp"
@@ -73,6 +74,7 @@ std::string DaemonSource::metrics() {
                  .state = routing::to_string(status.state),
                  .allowance_used = server::allowance_used(status).value_or(0),
                  .score = status.score,
+                 .apart = status.apart,
                  .cooldown_seconds = std::chrono::duration<double>(status.cooldown).count(),
                  .probe_units = status.probe_units});
         }
@@ -94,18 +96,20 @@ std::string DaemonSource::status_json() {
     const Chains all = chains();
     for (const auto& each : all) {
         const auto snapshot = each->pool.snapshots().get();
-        status.chains.push_back({.name = each->config.name,
-                                 .chain_id = each->config.chain_id,
-                                 .state = snapshot->state,
-                                 .head = snapshot->head,
-                                 .head_age = now - snapshot->head_at,
-                                 .settled = snapshot->settled,
-                                 .block_time = snapshot->block_time,
-                                 .upstreams = each->pool.status(now),
-                                 .in_flight = each->pool.calls_in_flight().look(now),
-                                 .recent = each->pool.traffic().list(now),
-                                 .latest = each->pool.traffic().latest(now),
-                                 .over_own_rate = each->pool.own_rates().list(now)});
+        const upstream::RecentTraffic::Latest latest = each->pool.traffic().latest(now);
+        status.chains.push_back(
+            {.name = each->config.name,
+             .chain_id = each->config.chain_id,
+             .state = routing::told_state(*snapshot, {latest.met.calls, latest.met.failed}),
+             .head = snapshot->head,
+             .head_age = now - snapshot->head_at,
+             .settled = snapshot->settled,
+             .block_time = snapshot->block_time,
+             .upstreams = each->pool.status(now),
+             .in_flight = each->pool.calls_in_flight().look(now),
+             .recent = each->pool.traffic().list(now),
+             .latest = latest,
+             .over_own_rate = each->pool.own_rates().list(now)});
     }
     constexpr std::size_t kMostWrites = 20;
     const auto name_of = [&all](std::size_t chain) {

@@ -118,12 +118,32 @@ void ChainView::observe_answer(std::size_t upstream, const Observation& observat
 // `highest`: what it falls back from when it is heard of below that.
 void ChainView::hear(std::size_t upstream, const Observation& observation, std::uint64_t highest) {
     Member& member = members_[upstream];
+    const bool news = !member.latest || member.latest->latest != observation.latest ||
+                      member.latest->parent_hash != observation.parent_hash;
     member.replaced = evidence_.on_head(upstream, observation);
     member.latest = observation;
+    if (news && !observation.latest.hash.empty()) {
+        judge_apart(observation.at);
+    }
     member.silent = false;
     member.highest = std::max(member.highest, highest);
     recompute(observation.at);
     note_standings(observation.at);
+}
+
+void ChainView::judge_apart(core::TimePoint now) {
+    std::vector<bool> counted;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        counted.push_back(members_[i].identity == Identity::right && members_[i].counted &&
+                          standing(i) == Standing::current);
+    }
+    evidence_.judge_apart(counted, now);
+}
+
+bool ChainView::has_say(std::size_t upstream) const {
+    const Member& member = members_[upstream];
+    return member.identity == Identity::right && member.counted && member.latest &&
+           !evidence_.is_apart(upstream);
 }
 
 void ChainView::observe_silence(std::size_t upstream, core::TimePoint now) {
@@ -178,9 +198,8 @@ void ChainView::observe_tag(std::size_t upstream, Tag tag, const std::optional<B
 Settled ChainView::settled() const {
     std::vector<TagVoter> voters;
     for (std::size_t i = 0; i < members_.size() && head_; ++i) {
-        const Member& member = members_[i];
-        if (member.identity == Identity::right && member.counted && member.latest) {
-            voters.push_back({i, std::min(member.latest->latest.number, head_->number)});
+        if (has_say(i)) {
+            voters.push_back({i, std::min(members_[i].latest->latest.number, head_->number)});
         }
     }
     return {.safe = tagged_.believed(Tag::safe, voters),
@@ -246,10 +265,9 @@ bool ChainView::is_plausible(const Observation& observation) const {
 // only as long as it is held up.
 std::vector<const ChainView::Member*> ChainView::voters() const {
     std::vector<const Member*> voters;
-    for (const Member& member : members_) {
-        if (member.identity == Identity::right && member.counted && member.latest &&
-            (!member.silent || is_plausible(*member.latest))) {
-            voters.push_back(&member);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (has_say(i) && (!members_[i].silent || is_plausible(*members_[i].latest))) {
+            voters.push_back(&members_[i]);
         }
     }
     std::sort(voters.begin(), voters.end(), [](const Member* a, const Member* b) {

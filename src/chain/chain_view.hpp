@@ -109,6 +109,9 @@ class ChainView {
 
     Standing standing(std::size_t upstream) const;
 
+    // Its blocks are other ones than most others have, height after height: its word has no say.
+    bool is_apart(std::size_t upstream) const { return evidence_.is_apart(upstream); }
+
     // Blocks behind the head, less what the upstream may have gained since it was last asked.
     std::uint64_t lag(std::size_t upstream) const;
 
@@ -144,6 +147,8 @@ class ChainView {
     bool agree(const Observation& high, const Observation& low) const;
     std::uint64_t plausible_jump(core::TimePoint since, core::TimePoint now) const;
     bool is_sequel(std::uint64_t number, core::TimePoint now) const;
+    void judge_apart(core::TimePoint now);
+    bool has_say(std::size_t upstream) const;
     void hear(std::size_t upstream, const Observation& observation, std::uint64_t highest);
     void decide(const std::vector<const Member*>& counted, const Observation& observation,
                 core::TimePoint now);

@@ -115,6 +115,7 @@ bool Evidence::on_head(std::size_t upstream, const Observation& observation) {
         keep(voice, parent);
     }
     keep(voice, observation.latest);
+    name_minority(observation.latest);
     return replaced;
 }
 
@@ -128,18 +129,19 @@ void Evidence::compare(std::size_t upstream, const Observation& observation, boo
             continue;
         }
         if (said->hash == block.hash) {
-            voice.apart = 0;
-            voices_[i].apart = 0;
+            voice.apart = voices_[i].apart = 0;
+            voice.told = voices_[i].told = false;
             return;
         }
-        other = i;
+        // What is said of one that is apart was said.
+        other = voices_[i].differs ? other : std::optional(i);
     }
-    if (!other || (voice.apart > 0 && block.number <= voice.apart_at)) {
+    if (!other || voice.differs || (voice.apart > 0 && block.number <= voice.apart_at)) {
         return;
     }
     ++voice.apart;
     voice.apart_at = block.number;
-    const bool for_long = voice.apart == kHeightsApart;
+    const bool for_long = voice.apart == kHeightsApart && !std::exchange(voice.told, true);
     if ((voice.apart == 1 && !replaced) || for_long) {
         note({.kind = for_long ? DisagreementKind::wrong_network : DisagreementKind::reorg,
               .upstream = upstream,
@@ -151,6 +153,118 @@ void Evidence::compare(std::size_t upstream, const Observation& observation, boo
                             : "two upstreams name different blocks for one height",
               .at = observation.at});
     }
+}
+
+std::size_t Evidence::count_of(const BlockId& block) const {
+    return static_cast<std::size_t>(
+        std::count_if(voices_.begin(), voices_.end(), [&block](const Voice& voice) {
+            const BlockId* const claim = claim_of(voice, block.number);
+            return claim != nullptr && claim->hash == block.hash;
+        }));
+}
+
+// Others have the block too: who says otherwise is the one that differs, whoever spoke first.
+void Evidence::name_minority(const BlockId& block) {
+    for (Disagreement& each : kept_) {
+        if (each.other && each.block == block &&
+            count_of(block) > count_of({block.number, each.other_hash})) {
+            std::swap(each.upstream, *each.other);
+            std::swap(each.block.hash, each.other_hash);
+        }
+    }
+}
+
+// The hash that a strict majority says of those who were there, or come there next, three of whom
+// have spoken; empty where there is none.
+std::string_view Evidence::majority_at(std::uint64_t number,
+                                       const std::vector<bool>& counted) const {
+    std::vector<std::string_view> said;
+    std::size_t to_come = 0;
+    for (std::size_t i = 0; i < voices_.size(); ++i) {
+        if (!counted[i] || voices_[i].claims.empty()) {
+            continue;
+        }
+        if (const BlockId* const claim = claim_of(voices_[i], number)) {
+            said.emplace_back(claim->hash);
+        } else if (voices_[i].claims.back().number < number) {
+            ++to_come;
+        }
+    }
+    if (said.size() < 3) {
+        return {};
+    }
+    std::sort(said.begin(), said.end());
+    const std::string_view middle = said[said.size() / 2];
+    const auto alike = static_cast<std::size_t>(std::count(said.begin(), said.end(), middle));
+    return 2 * alike > said.size() + to_come ? middle : std::string_view();
+}
+
+bool Evidence::agrees_with_another(std::size_t upstream, const BlockId& block,
+                                   const std::vector<bool>& counted) const {
+    for (std::size_t i = 0; i < voices_.size(); ++i) {
+        const bool speaks = i != upstream && counted[i] && !voices_[i].differs;
+        const BlockId* const said = speaks ? claim_of(voices_[i], block.number) : nullptr;
+        if (said != nullptr && said->hash == block.hash) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Its blocks, newest first, as far back as something can be said of them.
+bool Evidence::stands_apart(std::size_t upstream, const std::vector<bool>& counted) const {
+    const Voice& voice = voices_[upstream];
+    unsigned heights = 0;
+    for (auto claim = voice.claims.rbegin(); claim != voice.claims.rend(); ++claim) {
+        const std::string_view majority = majority_at(claim->number, counted);
+        if (!majority.empty() && majority != claim->hash) {
+            if (++heights == kHeightsApart) {
+                return true;
+            }
+        } else if (!majority.empty() ||
+                   (voice.differs && agrees_with_another(upstream, *claim, counted))) {
+            return false;
+        }
+    }
+    return voice.differs;  // nothing new is known
+}
+
+void Evidence::judge_apart(const std::vector<bool>& counted, core::TimePoint now) {
+    std::vector<bool> apart(voices_.size(), false);
+    for (std::size_t i = 0; i < voices_.size() && voices_.size() >= 3; ++i) {
+        apart[i] = counted[i] ? stands_apart(i, counted) : voices_[i].differs;
+    }
+    for (std::size_t i = 0; i < voices_.size(); ++i) {
+        const bool before = std::exchange(voices_[i].differs, apart[i]);
+        if (apart[i] && !before && !std::exchange(voices_[i].told, true)) {
+            tell_apart(i, counted, now);
+        }
+    }
+}
+
+void Evidence::tell_apart(std::size_t upstream, const std::vector<bool>& counted,
+                          core::TimePoint now) {
+    const auto& claims = voices_[upstream].claims;
+    const auto newest = std::find_if(claims.rbegin(), claims.rend(), [&](const BlockId& block) {
+        const std::string_view majority = majority_at(block.number, counted);
+        return !majority.empty() && majority != block.hash;
+    });
+    if (newest == claims.rend()) {
+        return;
+    }
+    const std::string_view majority = majority_at(newest->number, counted);
+    std::optional<std::size_t> other;
+    for (std::size_t i = 0; i < voices_.size() && !other; ++i) {
+        const BlockId* const said = claim_of(voices_[i], newest->number);
+        other = said != nullptr && said->hash == majority ? std::optional(i) : std::nullopt;
+    }
+    note({.kind = DisagreementKind::wrong_network,
+          .upstream = upstream,
+          .block = *newest,
+          .other = other,
+          .other_hash = std::string(majority),
+          .detail = "other hashes than most others have, at height after height",
+          .at = now});
 }
 
 bool Evidence::falls_ill(std::size_t upstream, DisagreementKind kind) {

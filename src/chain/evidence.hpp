@@ -1,5 +1,5 @@
 // Where upstreams contradicted each other or themselves: which of them, which block, when, and what
-// it looks like. Bounded; nothing is decided here. Pure.
+// it looks like; and who stands against all others. Bounded. Pure.
 #pragma once
 
 #include "chain/observation.hpp"
@@ -66,6 +66,14 @@ class Evidence {
 
     void note(Disagreement disagreement);
 
+    // Finds who is apart, after a head. `counted`: whose word counts, for each upstream.
+    void judge_apart(const std::vector<bool>& counted, core::TimePoint now);
+
+    // Its hashes are other ones than most others have, at kHeightsApart heights or more, of which
+    // none is newer at which they agree. So until they do again. Never where fewer than three
+    // speak.
+    bool is_apart(std::size_t upstream) const { return voices_[upstream].differs; }
+
     const std::deque<Disagreement>& kept() const { return kept_; }  // oldest first
 
   private:
@@ -75,6 +83,8 @@ class Evidence {
         std::deque<BlockId> claims;
         unsigned apart = 0;  // heights in a row at which nobody agreed and somebody disagreed
         std::uint64_t apart_at = 0;
+        bool told = false;     // that it is no reorganisation any more
+        bool differs = false;  // from what most others say
         std::optional<DisagreementKind> ill;
     };
     static constexpr std::size_t kClaims = 64;
@@ -82,6 +92,13 @@ class Evidence {
     static const BlockId* claim_of(const Voice& voice, std::uint64_t number);
     bool replaces_own(std::size_t upstream, const BlockId& block, const Observation& observation);
     void compare(std::size_t upstream, const Observation& observation, bool replaced);
+    std::string_view majority_at(std::uint64_t number, const std::vector<bool>& counted) const;
+    bool agrees_with_another(std::size_t upstream, const BlockId& block,
+                             const std::vector<bool>& counted) const;
+    bool stands_apart(std::size_t upstream, const std::vector<bool>& counted) const;
+    void tell_apart(std::size_t upstream, const std::vector<bool>& counted, core::TimePoint now);
+    std::size_t count_of(const BlockId& block) const;
+    void name_minority(const BlockId& block);
     static void keep(Voice& voice, const BlockId& block);
     bool falls_ill(std::size_t upstream, DisagreementKind kind);
 

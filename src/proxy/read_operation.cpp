@@ -407,7 +407,7 @@ void ReadOperation::hedge(routing::UpstreamIndex upstream) {
     const std::vector<routing::UpstreamView>& all = snapshot_->upstreams;
     for (routing::UpstreamIndex i = 0; i < all.size() && !hedged_; ++i) {
         hedged_ = !tried_.test(i) && all[i].tier == all[upstream].tier &&
-                  all[i].state == routing::UpstreamState::fit;
+                  all[i].state == routing::UpstreamState::fit && !all[i].apart;
     }
     if (hedged_) {
         start_another();

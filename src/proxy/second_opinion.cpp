@@ -97,7 +97,7 @@ SecondOpinion::Opinion SecondOpinion::judge_null(routing::UpstreamIndex upstream
     for (routing::UpstreamIndex i = 0; i < pool->upstreams.size(); ++i) {
         const routing::UpstreamView& each = pool->upstreams[i];
         other = other || (!tried.test(i) && each.state == routing::UpstreamState::fit &&
-                          reaches(each, needed));
+                          !each.apart && reaches(each, needed));
     }
     if (!other) {
         return Opinion::give;

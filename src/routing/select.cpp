@@ -15,6 +15,7 @@ enum class Rank : std::uint8_t {
     second,   // fit, but not at the newest head, or late just now
     perhaps,  // fit, and may have got the block by now
     beyond,   // fit, and cannot have the block yet: its own answer will say so
+    apart,    // fit, but its blocks are other ones than most others have
     lacks,    // said that it lacks the method or the block, keeps no state so old, or is slow at
               // calls like this
     behind,   // fit but for its lag
@@ -57,7 +58,7 @@ bool keeps_state(const RoutingSnapshot& pool, const UpstreamView& upstream,
     return pool.head->number < block.number + *upstream.history;
 }
 
-// Of an upstream that may serve.
+// Of an upstream that may serve, whatever its blocks are.
 Rank rank_by_block(const RoutingSnapshot& pool, UpstreamIndex index, const Need& need,
                    core::TimePoint now) {
     // A block that came between two polls is at most so many more than time explains.
@@ -116,7 +117,8 @@ Rank rank_of(const RoutingSnapshot& pool, UpstreamIndex index, const Need& need,
         case UpstreamState::drained:
             return Rank::unfit;
     }
-    return rank_by_block(pool, index, need, now);
+    const Rank rank = rank_by_block(pool, index, need, now);
+    return upstream.apart ? std::max(rank, Rank::apart) : rank;
 }
 
 // A draw from [0, limit) with 21 of the random bits.
@@ -246,6 +248,9 @@ std::optional<UpstreamIndex> pick_fit(const RoutingSnapshot& pool, const Need& n
             return chosen;
         }
     }
+    if (const auto chosen = pick_ranked(pool, need, ranks, tried, Rank::apart, random)) {
+        return chosen;
+    }
     return pick_ranked(pool, need, ranks, tried, Rank::lacks, random);
 }
 
@@ -294,7 +299,7 @@ std::variant<UpstreamIndex, NoUpstream> select(const RoutingSnapshot& pool, cons
     }
     // Old news is no substitute for a short wait or for another answer that was had just now.
     const bool any_fit = has(Rank::good) || has(Rank::second) || has(Rank::perhaps) ||
-                         has(Rank::beyond) || has(Rank::lacks);
+                         has(Rank::beyond) || has(Rank::apart) || has(Rank::lacks);
     if (!any_fit && !short_wait) {
         if (const auto chosen = pick_ranked(pool, need, ranks, tried, Rank::behind, random)) {
             return *chosen;

@@ -53,6 +53,7 @@ struct UpstreamView {
     chain::Settled settled;  // what it names as safe and finalized
     std::uint64_t lag_blocks = 0;
     bool implausible = false;  // so far ahead that it is not believed
+    bool apart = false;        // its blocks are other ones than most others have
     std::optional<std::uint64_t>
         history;                     // recent blocks whose state it keeps; empty: no end known
     core::Duration hedge_after{};    // most of its answers have come by then; 0: not known

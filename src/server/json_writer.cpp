@@ -38,14 +38,6 @@ void JsonWriter::value(double number) {
     raw(error == std::errc{} ? std::string_view(digits.data(), end) : "null");
 }
 
-void JsonWriter::value(const std::optional<double>& number) {
-    if (number) {
-        value(*number);
-    } else {
-        null();
-    }
-}
-
 void JsonWriter::separate() {
     if (!first_) {
         out_ += ',';

@@ -17,7 +17,14 @@ class JsonWriter {
     void value(std::string_view text);
     void value(std::unsigned_integral auto number) { raw(std::to_string(number)); }
     void value(double number);  // three decimals
-    void value(const std::optional<double>& number);
+    template <typename T>
+    void value(const std::optional<T>& number) {
+        if (number) {
+            value(*number);
+        } else {
+            null();
+        }
+    }
     void boolean(bool flag) { raw(flag ? "true" : "false"); }
     void null() { raw("null"); }
     void truth(bool value) { raw(value ? "true" : "false"); }

@@ -94,6 +94,8 @@ void write_upstream(JsonWriter& out, const upstream::UpstreamStatus& status) {
     write_settled(out, status.settled);
     out.key("lag_blocks");
     out.value(status.lag_blocks);
+    out.key("apart");
+    out.truth(status.apart);
     out.key("score");
     out.value(status.score);
     out.key("success_rate");

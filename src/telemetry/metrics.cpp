@@ -260,6 +260,9 @@ void add_upstream_gauges(Page& page, const Gauges& gauges) {
            [](const UpstreamGauges& of) { return static_cast<double>(of.head_lag); });
     family("weir_upstream_fit", "1 while the upstream may serve calls.",
            [](const UpstreamGauges& of) { return of.fit ? 1.0 : 0.0; });
+    family("weir_upstream_apart",
+           "1 while the upstream's blocks are other ones than most others have.",
+           [](const UpstreamGauges& of) { return of.apart ? 1.0 : 0.0; });
     family("weir_upstream_allowance_used_ratio",
            "Share of the configured daily allowance that is spent; 0 without one.",
            [](const UpstreamGauges& of) { return of.allowance_used; });

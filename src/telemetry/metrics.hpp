@@ -35,6 +35,7 @@ struct UpstreamGauges {
     std::string_view state;     // one of the words of /api/status
     double allowance_used = 0;  // of the daily one, 0 to 1; 0 where there is none
     double score = 0;
+    bool apart = false;
     double cooldown_seconds = 0;
     std::uint64_t probe_units = 0;  // on top of those counted for clients
 };

@@ -288,6 +288,7 @@ std::vector<UpstreamStatus> Pool::status(core::TimePoint now) const {
         }
         row.settled = impl_->view.tagged().of(i);
         row.lag_blocks = impl_->view.lag(i);
+        row.apart = shown.apart;
         row.score = impl_->score_of(i, routing::TimeClass::fast);
         row.success_rate = stats.success_rate();
         row.throttled_share = stats.throttled_share();

@@ -158,6 +158,7 @@ struct UpstreamStatus {
     std::optional<chain::BlockId> head;
     chain::Settled settled;
     std::uint64_t lag_blocks = 0;
+    bool apart = false;  // its blocks are other ones than most others have
     double score = 0;
     std::optional<double> success_rate;  // 0 to 1; nothing before traffic
     double throttled_share = 0;          // of recent attempts, 0 to 1

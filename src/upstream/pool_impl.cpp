@@ -139,6 +139,7 @@ Pool::Impl::Shown Pool::Impl::judge(UpstreamIndex index, core::TimePoint now) co
 
     Shown shown;
     shown.identified = identity == chain::Identity::right;
+    shown.apart = view.is_apart(index);
     shown.half_open = condition.half_open;
     shown.in_doubt = condition.in_doubt;
     shown.slow_circuit_open = condition.slow_circuit_open;
@@ -178,7 +179,8 @@ std::string Pool::Impl::reason_of(UpstreamIndex index, const Shown& shown) const
     const bool troubled = member.health.last_trouble() != routing::Cause::answered;
     switch (shown.state) {
         case UpstreamState::fit:
-            return shown.half_open ? "on trial after failures (last: " + trouble + ")"
+            return shown.apart       ? "its blocks differ from the others'"
+                   : shown.half_open ? "on trial after failures (last: " + trouble + ")"
                    : hides_head(member.head_trouble)
                        ? "serves, but its head is not known: probes fail (last: " +
                              std::string(to_string(member.head_trouble)) + ")"
@@ -364,6 +366,7 @@ void Pool::Impl::publish(core::TimePoint now) {
         out.settled = view.tagged().of(i);
         out.lag_blocks = view.lag(i);
         out.implausible = view.standing(i) == chain::Standing::implausible;
+        out.apart = shown.apart;
         out.history = shown.history;
         out.hedge_after =
             member.health.stats().latency_quantile(kHedgeQuantile).value_or(core::Duration::zero());

@@ -38,6 +38,7 @@ struct Pool::Impl {
         bool in_doubt = false;  // fit for a trial, and not known to be for more
         bool slow_circuit_open = false;
         bool trickle = false;
+        bool apart = false;
         std::uint64_t marks = 0;  // their revision
         std::uint64_t reach = 0;
         std::optional<std::uint64_t> history;

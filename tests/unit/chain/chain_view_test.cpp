@@ -430,3 +430,29 @@ TEST_CASE("a successor goes on with what was known of the upstreams that are lef
     CHECK(second.evidence().kept()[1].upstream == 0);
     CHECK(second.evidence().kept()[1].other == 1);
 }
+
+TEST_CASE("one that is apart has no say in the head, nor in its hash, and gets it back") {
+    ViewFixture f(3);
+    const auto heads = [&f](std::uint64_t from, std::uint64_t to, const char* fork) {
+        for (std::uint64_t n = from; n <= to; ++n, f.now += 12s) {
+            f.head(0, n, fork);
+            f.head(1, n);
+            f.head(2, n);
+        }
+    };
+    heads(100, 103, "f");
+    CHECK(f.view.is_apart(0));
+    CHECK_FALSE(f.view.is_apart(1));
+    CHECK(f.view.head()->hash == "0x103");
+    f.head(0, 104, "f");
+    f.head(1, 104);
+    CHECK(f.view.head()->hash == "0x104");  // not the one of whoever said it first
+    f.head(2, 104);
+    // On a branch of its own it cannot lead the head on.
+    f.head(0, 105, "f");
+    f.head(0, 106, "f");
+    CHECK(f.number() == 104);
+    heads(105, 105, "");
+    CHECK_FALSE(f.view.is_apart(0));
+    CHECK(f.view.standing(0) == Standing::current);
+}

@@ -2,6 +2,7 @@
 
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -115,4 +116,127 @@ TEST_CASE("what is kept is bounded, and serial numbers go on") {
     CHECK(evidence.kept().size() == Evidence::kKept);
     CHECK(evidence.kept().back().serial == 1000);
     CHECK(to_string(evidence.kept().back().kind) == "transaction_hash");
+}
+
+namespace {
+
+// What each upstream says at a height: its branch, a letter for each; '.' where it says nothing,
+// '-' where its word does not count.
+struct Say {
+    std::uint64_t number;
+    std::string branches;
+};
+
+Evidence after(std::size_t upstreams, const std::vector<Say>& said) {
+    Evidence evidence(upstreams);
+    std::vector<bool> counted(upstreams, true);
+    for (const Say& each : said) {
+        for (std::size_t i = 0; i < upstreams; ++i) {
+            counted[i] = each.branches[i] != '-';
+            if (each.branches[i] != '.' && counted[i]) {
+                evidence.on_head(i, block(each.number, each.branches.substr(i, 1)));
+            }
+            evidence.judge_apart(counted, weir::core::TimePoint(1h));
+        }
+    }
+    return evidence;
+}
+
+std::string apart(const Evidence& evidence, std::size_t upstreams) {
+    std::string all;
+    for (std::size_t i = 0; i < upstreams; ++i) {
+        all += evidence.is_apart(i) ? 'x' : '.';
+    }
+    return all;
+}
+
+std::vector<Say> heights(std::uint64_t from, std::uint64_t to, const std::string& branches) {
+    std::vector<Say> all;
+    for (std::uint64_t n = from; n <= to; ++n) {
+        all.push_back({n, branches});
+    }
+    return all;
+}
+
+std::vector<Say> operator+(std::vector<Say> a, const std::vector<Say>& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+}  // namespace
+
+TEST_CASE("who is apart: other hashes than a strict majority has, at three heights and more") {
+    struct Case {
+        const char* what;
+        std::vector<Say> said;
+        std::string apart;
+    };
+    const std::vector<Case> cases = {
+        {"all agree", heights(1, 9, "aaa"), "..."},
+        {"one against two", heights(1, 9, "baa"), "x.."},
+        {"whoever it is", heights(1, 9, "aab"), "..x"},
+        {"one against one", heights(1, 9, "ab"), ".."},
+        {"alone", heights(1, 9, "a"), "."},
+        {"two against two", heights(1, 9, "abab"), "...."},
+        {"two against three", heights(1, 9, "babaa"), "x.x.."},
+        {"one against two and two", heights(1, 9, "aabbc"), "....."},
+        {"three of three differ", heights(1, 9, "abc"), "..."},
+        {"one height: a reorganisation", heights(1, 5, "aaa") + heights(6, 6, "baa"), "..."},
+        {"two heights, and back",
+         heights(1, 5, "aaa") + heights(6, 7, "baa") + heights(8, 8, "aaa"), "..."},
+        {"from some height on", heights(1, 5, "aaa") + heights(6, 9, "baa"), "x.."},
+        {"it heals", heights(1, 9, "baa") + heights(10, 10, "aaa"), "..."},
+        {"all turn to its branch", heights(1, 9, "baa") + heights(10, 10, "bbb"), "..."},
+        {"another one turns to its branch, and the last is apart in time",
+         heights(1, 9, "baa") + heights(10, 13, "bba"), "..x"},
+        {"one is silent: one against one since, and nothing heals it",
+         heights(1, 9, "baa") + heights(10, 30, "ba."), "x.."},
+        {"it heals by the one that is left",
+         heights(1, 9, "baa") + heights(10, 30, "ba.") + heights(31, 31, "aa."), "..."},
+        {"one does not count", heights(1, 9, "ba-"), "..."},
+        {"it does not count itself", heights(1, 9, "-aa"), "..."},
+        {"different heights only",
+         {{1, "b.."}, {5, ".a."}, {9, "..a"}, {13, "b.."}, {17, ".a."}, {21, "..a"}},
+         "..."},
+        {"a deep reorganisation that one sees late",
+         heights(1, 9, "aaa") + heights(9, 11, ".bb") + heights(11, 11, "b.."), "..."},
+    };
+    for (const Case& each : cases) {
+        CAPTURE(each.what);
+        CHECK(apart(after(each.apart.size(), each.said), each.apart.size()) == each.apart);
+    }
+}
+
+TEST_CASE("a fork is told once, and whoever differs is named first, in whatever order they speak") {
+    for (const char* branches : {"baa", "aba", "aab"}) {
+        CAPTURE(branches);
+        const Evidence evidence = after(3, heights(1, 40, branches));
+        const std::size_t odd = std::string(branches).find('b');
+        const Kinds all = kinds(evidence);
+        CHECK(std::count(all.begin(), all.end(), DisagreementKind::wrong_network) == 1);
+        CHECK(all.size() <= 4);
+        for (const Disagreement& each : evidence.kept()) {
+            CHECK(each.upstream == odd);
+            CHECK(each.block.hash.back() == 'b');
+            CHECK(each.other_hash.back() == 'a');
+            CHECK(each.other != odd);
+        }
+    }
+    // Two on one branch against three: each of them, though they agree with each other.
+    const Evidence two = after(5, heights(1, 40, "babaa"));
+    std::vector<std::size_t> told;
+    for (const Disagreement& each : two.kept()) {
+        if (each.kind == DisagreementKind::wrong_network) {
+            told.push_back(each.upstream);
+        }
+    }
+    CHECK(told == std::vector<std::size_t>{0, 2});
+}
+
+TEST_CASE("a second fork after the first is told again") {
+    const Evidence evidence =
+        after(3, heights(1, 9, "baa") + heights(10, 12, "aaa") + heights(13, 20, "baa"));
+    CHECK(evidence.is_apart(0));
+    const Kinds all = kinds(evidence);
+    CHECK(std::count(all.begin(), all.end(), DisagreementKind::wrong_network) == 2);
 }

@@ -217,3 +217,34 @@ TEST_CASE("late is who was left behind in its own tier") {
     CHECK(outdone(three, tried({1, 2}), tried({0})) == tried({0}));
     CHECK(outdone(three, {}, tried({0, 1, 2})).none());
 }
+
+TEST_CASE(
+    "one whose blocks are other ones than most others have comes after those of the majority") {
+    UpstreamView apart = fit();
+    apart.apart = true;
+    apart.reach = {200, kNow};
+    UpstreamView at_head = fit(1);
+    at_head.reach = {100, kNow};
+    UpstreamView behind = fit(1);
+    behind.reach = {99, kNow};
+    behind.lag_blocks = 1;
+    const Need latest{.method = "eth_call",
+                      .traits = &find_method("eth_call"),
+                      .block = {.kind = BlockNeed::Kind::latest}};
+    Need ahead = latest;
+    ahead.block = {.kind = BlockNeed::Kind::number, .number = 150};
+    const RoutingSnapshot all = pool({apart, at_head, behind});
+    for (const Need& each : {need(), latest, ahead}) {
+        CHECK(spread(all, each).count(0) == 0);
+        CHECK(spread(all, each, tried({1})).count(0) == 0);
+        CHECK(spread(all, each, tried({1, 2})).at(0) == 10'000);  // rather than nobody
+        CHECK_FALSE(first_choices(all, each, {}, kNow).test(0));
+        const auto kept = select_kept(all, each, {}, 0, kNow);
+        CHECK(std::get<UpstreamIndex>(kept) != 0);
+    }
+    // Before those that lack the method, and before those that lag.
+    UpstreamView lacks = fit();
+    lacks.unsupported_methods = {"eth_call"};
+    CHECK(spread(pool({apart, lacks}), need()).count(1) == 0);
+    CHECK(spread(pool({apart, in_state(UpstreamState::lagging)}), need()).count(1) == 0);
+}

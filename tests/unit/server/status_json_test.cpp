@@ -1,5 +1,6 @@
 #include "server/status_json.hpp"
 
+#include "server/disagreements_json.hpp"
 #include "support/catch.hpp"
 
 using namespace weir;
@@ -44,4 +45,18 @@ TEST_CASE("calls in flight, what is met now, and that it drains") {
     CHECK(shows(R"("in_flight":{"calls":24,"late":20,"oldest_seconds":8)"));
     CHECK(shows(R"("latest":{"seconds":9.000,"calls":5,"limited":1,"failed":2,"gone":3})"));
     CHECK(shows(R"("in_flight":{"calls":0,"late":0,"oldest_seconds":null})"));
+}
+
+TEST_CASE("the heights of disagreements are whole numbers") {
+    server::ChainDisagreements of{.chain = "test", .upstreams = {"a", "b"}, .kept = {}};
+    of.kept.push_back({.kind = chain::DisagreementKind::reorg,
+                       .upstream = 0,
+                       .block = {22000015, "0xa"},
+                       .other = 1,
+                       .other_hash = "0xb",
+                       .detail = "",
+                       .at = {}});
+    const std::string json = server::disagreements_json({of}, {}, {});
+    INFO(json);
+    CHECK(json.find(R"("number":22000015,)") != json.npos);
 }

@@ -109,6 +109,7 @@ TEST_CASE("every family is there before anything was counted") {
         {"weir_upstream_fit", "gauge"},
         {"weir_upstream_score", "gauge"},
         {"weir_upstream_state", "gauge"},
+        {"weir_upstream_apart", "gauge"},
         {"weir_upstream_allowance_used_ratio", "gauge"},
         {"weir_upstream_cooldown_seconds", "gauge"},
         {"weir_upstream_units_total", "counter"},
