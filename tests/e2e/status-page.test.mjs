@@ -295,6 +295,90 @@ test('one on the wrong chain', options, async (t) => {
   await looks(page, 'wrong-chain');
 });
 
+// A chain of a block a second; `of` says what is odd about a node.
+function blocksOf(of = {}) {
+  const start = Date.now();
+  const block = (number) => {
+    const branch = of.fork ? 'f' : '0';
+    const hash = (n) => '0x' + branch + n.toString(16).padStart(63, '0');
+    return {number: '0x' + number.toString(16), hash: hash(number), parentHash: hash(number - 1),
+      timestamp: '0x' + Math.floor(Date.now() / 1000).toString(16), transactions: []};
+  };
+  return {
+    ...nodeBasics(1),
+    eth_getBlockByNumber: () => ({result: block(1000 + Math.floor((Date.now() - start) / 1000) + (of.ahead ?? 0))}),
+    eth_gasPrice: () => (of.error ? {error: of.error} : {result: '0x1'}),
+  };
+}
+
+async function startChain(t, odd) {
+  const nodes = [await startNode(t, blocksOf(odd)), await startNode(t, blocksOf()), await startNode(t, blocksOf())];
+  return startGateway(t, {
+    chainId: 1,
+    chain: {block_time: '1s', head: {poll_interval: '500ms'}},
+    upstreams: nodes.map((node, i) => ({name: 'abc'[i], url: node.url})),
+  });
+}
+
+test('one on a fork, and back', options, async (t) => {
+  const odd = {fork: true};
+  const weir = await startChain(t, odd);
+  await until('a is found out', async () => (await upstreamOf(weir, 'a')).apart);
+  assert.equal((await upstreamOf(weir, 'a')).state, 'fit');
+  assert.equal((await upstreamOf(weir, 'a')).reason, 'its blocks differ from the others\'');
+  await send(weir.url, 20);
+  const page = await open(t, weir);
+  assert.match(await page.text('h2'), /^\u25b2 .*: serving; trouble with a$/);
+  assert.match(await page.text('.problems'), /^\u2715 on a fork a: its blocks differ from the others'\. The others are preferred/);
+  assert.match(await page.text('tbody tr'), /\u2715 on a fork/);
+  await until('the evidence is there', () => page.text('#disagreements summary'));
+  assert.match(await page.evaluate(`document.querySelector('#disagreements li').textContent`), /wrong network by a against [bc], block 1 \d\d\d /);
+  const ages = () => page.evaluate(`document.querySelector('#disagreements time').textContent`);
+  const age = await ages();
+  await withinTwoPolls(page, 'its age goes on between two fetches', async () => (await ages()) !== age);
+  const {disagreements} = await (await fetch(`${weir.admin}/api/disagreements`)).json();
+  assert.ok(disagreements.length < 6 && disagreements.every((each) => each.upstream === 'a'), JSON.stringify(disagreements));
+  assert.doesNotMatch(await (await fetch(`${weir.admin}/api/disagreements`)).text(), /"number":\d+\./);
+  await looks(page, 'fork');
+  odd.fork = false;
+  await headline(page, 'all is well again', /: all well$/);
+});
+
+test('one implausibly far ahead', options, async (t) => {
+  const weir = await startChain(t, {ahead: 5000});
+  await until('a is found out', async () => (await upstreamOf(weir, 'a')).state === 'lagging');
+  const page = await open(t, weir);
+  assert.match(await page.text('.problems'), /^\u25b2 too far ahead a: its head is implausibly far ahead of the others\. It is not believed/);
+  assert.doesNotMatch(await page.text('.problems'), /caught up/);
+  assert.match(await page.text('tbody tr'), /[45] \d\d\d blocks ahead/);
+  await looks(page, 'ahead');
+});
+
+test('nodes that are at the head and fail at every call', options, async (t) => {
+  const error = {code: -32603, message: 'Internal error'};
+  const nodes = [];
+  for (let i = 0; i < 3; ++i) nodes.push(await startNode(t, {...nodeBasics(1), eth_gasPrice: () => ({error})}));
+  const weir = await startGateway(t, {chainId: 1, chain: {}, upstreams: nodes.map(({url}) => ({url}))});
+  await until('all are fit', async () => (await status(weir)).chains[0].upstreams.every((each) => each.state === 'fit'));
+  const page = await open(t, weir);
+  keepCalling(t, weir);
+  await headline(page, 'it is down', /^\u2715 .*: down: all calls fail now$/);
+  assert.match(await page.text('.users'), /^Users feel it now: all \d+ calls failed in the last \d+ s\./);
+});
+
+test('a plan that is spent', options, async (t) => {
+  const {weir} = await startThree(t, {
+    answer: {eth_gasPrice: () => ({http: 402, body: JSON.stringify({error: {code: -32000, message: 'monthly quota exceeded, upgrade your plan'}})})},
+  });
+  await until('b has spent it', async () => {
+    await send(weir.url, 5);
+    return (await upstreamOf(weir, 'b')).state === 'quota_spent';
+  });
+  const page = await open(t, weir);
+  assert.match(await page.text('.problems'), /plan spent b: .*Raised, it serves again once you resume it: POST \/api\/upstreams\/ethereum\/b\/resume\./);
+  await looks(page, 'spent');
+});
+
 test('everything down, then nothing there at all', options, async (t) => {
   const {weir, nodes} = await startThree(t);
   await send(weir.url, 20);
@@ -308,6 +392,7 @@ test('everything down, then nothing there at all', options, async (t) => {
   await withinTwoPolls(page, 'the page says so', async () => /^\u2715 .*: down: no upstream can serve$/.test(await page.text('h2')));
   assert.match(await page.text('.users'), /^Users feel it now: .*calls? .*failed in the last \d+ s\. In the last minute of \d+ calls/);
   assert.match(await page.text('.facts'), /can serve 0 of 3/);
+  assert.doesNotMatch(await page.text('tbody'), /0 blocks|100 %\n/);
   assert.match(await page.evaluate('document.title'), /^\u2715 .*down/);
   await looks(page, 'down');
   await weir.kill();

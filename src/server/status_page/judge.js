@@ -38,9 +38,16 @@ const shortHash = (hash) => (hash && hash.length > 20 ? `${hash.slice(0, 10)}...
 const STATES = {
   fit: {word: 'fit', level: 'good', mark: '\u2713'},
   lagging: {word: 'lagging', level: 'warn', mark: '\u25b2', advice: 'It serves again by itself once it has caught up.'},
+  ahead: {word: 'too far ahead', level: 'warn', mark: '\u25b2',
+    advice: 'It is not believed, and serves again by itself once the others show such blocks too, or it no longer does. See its provider\'s own status.'},
+  apart: {word: 'on a fork', level: 'bad', mark: '\u2715',
+    advice: 'The others are preferred until its blocks are theirs again. Compare with an explorer; drain it if it is the one that is wrong.'},
   wrong_chain: {word: 'wrong chain', level: 'bad', mark: '\u2715', advice: 'It gets no call. Its URL leads to another network: correct the configuration.'},
   cooling_down: {word: 'rate limited', level: 'warn', mark: '\u25b2', advice: 'It asked for a pause and is asked again by itself.'},
-  quota_spent: {word: 'plan spent', level: 'bad', mark: '\u2715', advice: 'Raise its plan, or wait for its renewal.'},
+  quota_spent: {word: 'plan spent', level: 'bad', mark: '\u2715', 
+    advice: 'Raise its plan, or wait for its renewal. Raised, it serves again once you resume it: '},
+  allowance_spent: {word: 'plan spent', level: 'bad', mark: '\u2715',
+    advice: 'It serves again by itself when its allowance is renewed. If its plan grants more, raise units_per_day and reload.'},
   auth_failed: {word: 'key refused', level: 'bad', mark: '\u2715', advice: 'Renew its key in the configuration.'},
   circuit_open: {word: 'failing', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see its provider\'s own status.'},
   unknown: {word: 'not reached', level: 'bad', mark: '\u2715', advice: 'It is tried again by itself; see whether its host answers.'},
@@ -48,20 +55,30 @@ const STATES = {
 };
 // States in which an upstream's head is the present one.
 const SEEN = ['fit', 'cooling_down', 'quota_spent', 'drained'];
-const stateOf = (upstream) => STATES[upstream.state] ?? {word: String(upstream.state), level: 'warn', mark: '\u25b2'};
+// States that are told apart further than by their names.
+function kindOf(upstream) {
+  if (upstream.state === 'lagging' && upstream.lag_blocks === 0) return 'ahead';
+  if (upstream.state === 'fit' && upstream.apart) return 'apart';
+  if (upstream.state === 'quota_spent' && upstream.allowance && upstream.allowance.used >= 1) return 'allowance_spent';
+  return upstream.state;
+}
+// One that does not answer: how it stood when it did says nothing of now.
+const isSilent = ({state}) => state === 'unknown' || state === 'circuit_open';
+const stateOf = (upstream) => STATES[kindOf(upstream)] ?? {word: String(upstream.state), level: 'warn', mark: '\u25b2'};
 const RANK = {good: 0, warn: 1, bad: 2};
 const worst = (levels) => levels.reduce((a, b) => (RANK[b] > RANK[a] ? b : a), 'good');
 
 // What is wrong with an upstream, in order of weight; nothing for one that is well.
-function troubleOf(upstream) {
+function troubleOf(upstream, chain) {
   const state = stateOf(upstream);
-  if (upstream.state !== 'fit') {
+  if (kindOf(upstream) !== 'fit') {
     const pause = upstream.cooldown_seconds > 0 ? `for ${span(Math.ceil(upstream.cooldown_seconds))} more` : '';
     return {
       level: state.level,
       word: state.word,
       text: [upstream.reason === state.word ? '' : spaced(upstream.reason), pause].filter(Boolean).join(', '),
-      advice: state.advice ?? '',
+      advice: (state.advice ?? '') +
+        (kindOf(upstream) === 'quota_spent' ? `POST /api/upstreams/${chain.name}/${upstream.name}/resume.` : ''),
     };
   }
   const fails = upstream.success_rate === null ? 0 : 1 - upstream.success_rate;
@@ -92,9 +109,6 @@ function usersOf(chain) {
 const waiting = ({late, oldest}) =>
   `${count(late, 'call')} ${late === 1 ? 'waits' : 'wait'} without an answer, the oldest for ${span(oldest)}`;
 
-// An upstream in one of these is asked still, if need be.
-const MAY_SERVE = ['fit', 'cooling_down', 'lagging'];
-
 // What users feel now, from the gravest on; nothing if they do not.
 function feltNow(chain, users) {
   const {now, late, oldest} = users;
@@ -102,9 +116,7 @@ function feltNow(chain, users) {
   const lateShare = late / Math.max(1, late + now.calls);
   const bad = (headline) => ({level: 'bad', mark: '\u2715', headline});
   const warn = (headline) => ({level: 'warn', mark: '\u25b2', headline});
-  if (chain.state === 'down' || !chain.upstreams.some(({state}) => MAY_SERVE.includes(state))) {
-    return bad('down: no upstream can serve');
-  }
+  if (chain.state === 'down') return bad('down: no upstream can serve');
   if (now.calls >= FEW && share(now.failed) >= NEARLY_ALL) {
     return bad(`down: ${now.failed === now.calls ? 'all' : 'nearly all'} calls fail now`);
   }
@@ -145,13 +157,14 @@ function listOf(names) {
 const clientsOf = (owns) =>
   `client${owns.length === 1 ? '' : 's'} ${listOf(owns.map(({client}) => client))} ${owns.length === 1 ? 'is' : 'are'}`;
 
-// The same in a sentence or two, for now and for the last minute apart.
-function feelingOf(users, level) {
+// The same in a sentence or two, for now and for the last minute apart. `felt`: what the headline says of users.
+function feelingOf(users, level, felt) {
   const {minute, now, late} = users;
   if (minute.calls + minute.gone === 0 && late === 0) return 'No call came in the last minute.';
   const lost = now.failed + now.limited;
   if (minute.failed + minute.limited + minute.gone + lost + late === 0) {
-    return `Users ${level === 'good' ? 'are served' : 'do not feel it'}: ${met(minute)} in the last minute.`;
+    const lead = felt ? 'No call has failed of it yet' : level === 'good' ? 'Users are served' : 'Users do not feel it';
+    return `${lead}: ${met(minute)} in the last minute.`;
   }
   const seconds = `in the last ${span(now.seconds)}`;
   const parts = [
@@ -159,7 +172,7 @@ function feelingOf(users, level) {
     leftBy(now),
     late > 0 && waiting(users),
   ];
-  const lead = lost + late > 0 ? 'Users feel it now' : 'Now';
+  const lead = felt && lost + late > 0 ? 'Users feel it now' : 'Now';
   const clients = users.owns.map(({client, latest}) => `${client} (${count(latest, 'call')})`);
   if (clients.length > 0) parts.push(`told to wait by a rate of their own: ${listOf(clients)}`);
   const minutes = [minute.calls > 0 && met(minute), leftBy(minute)].filter(Boolean);
@@ -179,14 +192,15 @@ const namesOf = (troubles) => listOf(troubles.map(({upstream}) => upstream.name)
 function judge(chain, draining) {
   const users = usersOf(chain);
   const troubles = chain.upstreams
-    .map((upstream) => ({upstream, ...troubleOf(upstream)}))
+    .map((upstream) => ({upstream, ...troubleOf(upstream, chain)}))
     .filter((trouble) => trouble.level)
     .sort((a, b) => RANK[b.level] - RANK[a.level]);
   const serving = chain.upstreams.filter((upstream) => upstream.state === 'fit').length;
   const {minute} = users;
   const warn = (headline) => ({level: 'warn', mark: '\u25b2', headline});
   const again = minute.calls > 0 && minute.failed / minute.calls >= 0.01;
-  let verdict = feltNow(chain, users);
+  const felt = feltNow(chain, users);
+  let verdict = felt;
   if (verdict === null && again) {
     const whom = troubles.length > 0 ? `; trouble with ${namesOf(troubles)}` : '';
     verdict = warn(`serving again; ${count(minute.failed, 'call')} failed in the last minute${whom}`);
@@ -198,5 +212,5 @@ function judge(chain, draining) {
       : {...verdict, headline: `${verdict.headline}; draining: weir ends soon`};
   }
   verdict ??= {level: 'good', mark: '\u2713', headline: 'all well'};
-  return {...verdict, feel: feelingOf(users, verdict.level), troubles, serving};
+  return {...verdict, feel: feelingOf(users, verdict.level, felt !== null), troubles, serving};
 }

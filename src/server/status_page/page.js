@@ -104,14 +104,14 @@ function graphsOf(chain) {
 
 function factsOf(chain, serving) {
   const level = chain.upstreams.filter((upstream) =>
-    SEEN.includes(upstream.state) && upstream.head && upstream.lag_blocks === 0).length;
+    SEEN.includes(upstream.state) && !upstream.apart && upstream.head && upstream.lag_blocks === 0).length;
   const fact = (name, ...values) => element('span', '', element('span', 'quiet', `${name} `), ...values);
   const facts = [];
   if (chain.head) {
     const late = chain.head.age_seconds > Math.max(60, 10 * chain.block_time_seconds);
     facts.push(fact('head', element('b', '', grouped(chain.head.number)), ', ',
       element('span', late ? 'badge warn' : '', late ? `\u25b2 ${span(chain.head.age_seconds)} old` : `${span(chain.head.age_seconds)} old`)));
-    facts.push(fact('hash', element('span', 'code', shortHash(chain.head.hash))));
+    if (chain.head.hash) facts.push(fact('hash', element('span', 'code', shortHash(chain.head.hash))));
   } else {
     facts.push(fact('head', element('b', '', 'not known')));
   }
@@ -146,7 +146,14 @@ function budgetOf(upstream) {
   return lines;
 }
 
-function rowOf(upstream) {
+// How far its head is from the chain's.
+function distanceOf(upstream, chain) {
+  if (!upstream.head || isSilent(upstream)) return '-';
+  if (kindOf(upstream) !== 'ahead' || !chain.head) return count(upstream.lag_blocks, 'block');
+  return `${count(Math.max(0, upstream.head.number - chain.head.number), 'block')} ahead`;
+}
+
+function rowOf(upstream, chain) {
   const state = stateOf(upstream);
   const cell = (label, ...values) => {
     const node = element('td', 'number', element('span', '', ...values));
@@ -166,9 +173,9 @@ function rowOf(upstream) {
   const latency = upstream.latency_ms;
   const row = element('tr', '', name, standing,
     cell('Latency', latency.p50 === null ? '-' : `${milliseconds(latency.p50)} / ${milliseconds(latency.p95)}`),
-    cell('Success', upstream.success_rate === null ? '-' : percent(upstream.success_rate)),
+    cell('Success', upstream.success_rate === null || isSilent(upstream) ? '-' : percent(upstream.success_rate)),
     cell('Limited', percent(upstream.throttled_share)),
-    cell('Behind', upstream.head ? count(upstream.lag_blocks, 'block') : '-'),
+    cell('Behind', distanceOf(upstream, chain)),
     cell('Score', upstream.state === 'fit' ? upstream.score.toFixed(2) : '-'),
     cell('In flight', grouped(upstream.in_flight)),
     cell('Batch', upstream.batch_limit === null ? 'not known' : count(upstream.batch_limit, 'call')),
@@ -214,7 +221,7 @@ function show(chain, verdict) {
   part('.problems').hidden = verdict.troubles.length === 0;
   fill(part('.facts'), ...factsOf(chain, verdict.serving));
   fill(part('.graphs'), ...graphsOf(chain));
-  fill(part('tbody'), ...chain.upstreams.map(rowOf));
+  fill(part('tbody'), ...chain.upstreams.map((upstream) => rowOf(upstream, chain)));
   return section;
 }
 
@@ -292,6 +299,7 @@ async function ask(path) {
 let polls = 0;
 let latest = null;      // what weir said last
 let answeredAt = null;  // and when
+let evidence = {disagreements: [], observations: []};  // as it was fetched last
 let paused = false;
 let timer = null;
 let asking = false;
@@ -323,10 +331,13 @@ async function poll() {
     showAll(status);
     showWrites(status.unknown_writes);
     if (polls++ % EVIDENCE_EVERY === 0) {
-      showDisagreements((await ask('/api/disagreements')).disagreements);
-      showShapes((await ask('/api/observations')).observations);
+      const {disagreements} = await ask('/api/disagreements');
+      const {observations} = await ask('/api/observations');
+      evidence = {disagreements, observations};
       byId('evidence').hidden = false;
     }
+    showDisagreements(evidence.disagreements);  // anew each time, for their ages
+    showShapes(evidence.observations);
     byId('stale').hidden = true;
     document.body.classList.remove('stale');
     fill(byId('updated'), `updated ${clock(answeredAt)}`);
