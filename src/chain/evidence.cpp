@@ -61,9 +61,9 @@ void Evidence::note(Disagreement disagreement) {
 }
 
 const BlockId* Evidence::claim_of(const Voice& voice, std::uint64_t number) {
-    const auto found = std::find_if(voice.claims.begin(), voice.claims.end(),
+    const auto found = std::find_if(voice.claims.rbegin(), voice.claims.rend(),
                                     [number](const BlockId& b) { return b.number == number; });
-    return found == voice.claims.end() ? nullptr : &*found;
+    return found == voice.claims.rend() ? nullptr : &*found;
 }
 
 void Evidence::keep(Voice& voice, const BlockId& block) {
