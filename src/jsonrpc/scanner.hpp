@@ -2,8 +2,8 @@
 // size, without recursion and without keeping them. A sink hears where the outer values stand.
 #pragma once
 
-#include "jsonrpc/string_run.hpp"
 #include "core/utf8.hpp"
+#include "jsonrpc/string_run.hpp"
 
 #include <boost/container/small_vector.hpp>
 
@@ -258,7 +258,8 @@ Scanner::State Scanner::feed(std::string_view bytes, Sink& sink) {
                     keep_run();
                     phase = Phase::escape;
                     ++p;
-                } else if (utf8_ = core::utf8_lead(static_cast<std::uint8_t>(*p)); utf8_.more != 0) {
+                } else if (utf8_ = core::utf8_lead(static_cast<std::uint8_t>(*p));
+                           utf8_.more != 0) {
                     phase = Phase::utf8;
                     ++p;
                 } else {

@@ -38,8 +38,8 @@ class CircuitBreaker {
     std::size_t forgive(std::uint64_t call_hash);
 
     State state(core::TimePoint now) const;
-    // Half-open, and nothing has shown that the illness is over: probes or connections showed it, and
-    // no probe was good since. Without calls a probe is what ends such doubt.
+    // Half-open, and nothing has shown that the illness is over: probes or connections showed it,
+    // and no probe was good since. Without calls a probe is what ends such doubt.
     bool is_in_doubt(core::TimePoint now) const;
     core::TimePoint half_opens_at() const { return half_opens_at_; }  // while open
     unsigned consecutive_failures() const { return static_cast<unsigned>(count_); }

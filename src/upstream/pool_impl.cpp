@@ -237,21 +237,14 @@ double Pool::Impl::score_of(UpstreamIndex index, TimeClass time_class) const {
 ChainState Pool::Impl::chain_state() const {
     bool any_left = false;
     for (const Member& member : members) {
-        switch (member.shown.state) {
-            case UpstreamState::fit:
-                if (member.shown.in_doubt) {
-                    any_left = true;
-                    break;
-                }
-                return view.is_degraded() ? ChainState::degraded : ChainState::ok;
-            case UpstreamState::lagging:
-            case UpstreamState::cooling_down:
-            case UpstreamState::circuit_open:
-                any_left = any_left || member.shown.identified;
-                break;
-            default:
-                break;
+        const UpstreamState state = member.shown.state;
+        if (state == UpstreamState::fit && !member.shown.in_doubt) {
+            return view.is_degraded() ? ChainState::degraded : ChainState::ok;
         }
+        any_left = any_left || state == UpstreamState::fit ||
+                   (member.shown.identified &&
+                    (state == UpstreamState::lagging || state == UpstreamState::cooling_down ||
+                     state == UpstreamState::circuit_open));
     }
     return any_left ? ChainState::degraded : ChainState::down;
 }

@@ -357,7 +357,8 @@ TEST_CASE("a trial of who answers nothing is not called fit, though it may take 
     Fixture f(1);
     const auto shown = [&f] { return f.pool.status(f.now).front(); };
     for (int i = 0; i < 3; ++i) {
-        f.pool.observe_failure(0, {.blame = Blame::upstream, .cause = Cause::connection_lost}, f.now);
+        f.pool.observe_failure(0, {.blame = Blame::upstream, .cause = Cause::connection_lost},
+                               f.now);
     }
     CHECK(f.chain_state() == ChainState::degraded);
     f.now += 10s;
