@@ -17,8 +17,6 @@
 #include "telemetry/metrics.hpp"
 #include "upstream/http_transport.hpp"
 
-#include <boost/asio/executor_work_guard.hpp>
-
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -44,7 +42,7 @@ struct Lane {
         : worker(index, clock, random, budget), work(worker.io.get_executor()) {}
 
     runtime::Worker worker;
-    boost::asio::executor_work_guard<runtime::Executor> work;  // run() returns at stop() only
+    runtime::WorkGuard work;  // run() returns at stop() only
     std::unique_ptr<upstream::HttpTransport> transport;
     std::unique_ptr<proxy::Services> services;
     std::unique_ptr<proxy::Handler> handler;

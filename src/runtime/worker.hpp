@@ -7,7 +7,12 @@
 #include "runtime/ready_set.hpp"
 #include "runtime/task.hpp"
 
+#include <boost/asio/executor_work_guard.hpp>
+
 namespace weir::runtime {
+
+// While it lives, a worker's event loop runs on, with nothing to do too.
+using WorkGuard = boost::asio::executor_work_guard<Executor>;
 
 // One per core; nothing of it is shared. Any thread may post to `io`; its sockets and timers
 // are used by the one that runs it, so their operations take no lock.
