@@ -16,14 +16,14 @@ const upstream = (more = {}) => ({
   success_rate: 1, throttled_share: 0, allowance: null, cooldown_seconds: 0, ...more,
 });
 
-// `now` and `minute`: [calls, failed, limited].
+// `now` and `minute`: [calls, failed, limited, gone].
 function chain({state = 'ok', upstreams = [upstream()], now = [0, 0, 0], minute = now, late = 0, oldest = late ? 5 : null, owns = []} = {}) {
   return {
     name: 'ethereum', state, head: {number: 100, hash: '0xa'}, upstreams,
     in_flight: {calls: late, late, oldest_seconds: oldest},
     recent: {
-      calls: [minute[0]], failed: [minute[1]], limited: [minute[2]],
-      latest: {seconds: 10, calls: now[0], failed: now[1], limited: now[2]},
+      calls: [minute[0]], failed: [minute[1]], limited: [minute[2]], gone: [minute[3] ?? 0],
+      latest: {seconds: 10, calls: now[0], failed: now[1], limited: now[2], gone: now[3] ?? 0},
       over_own_rate: owns,
     },
   };
@@ -43,6 +43,8 @@ test('headline and sentence, case by case', () => {
     [{now: [500, 1, 0], minute: [3000, 1, 0]}, /^all well$/, /^Now: of 500 calls 1 failed in the last 10 s\./],
     [{now: [500, 0, 0], minute: [3000, 0, 0], late: 1}, /^all well$/, /^Now: none of 500 calls failed .*; 1 call waits without/],
     [{now: [0, 0, 0], late: 5}, /^down: no call is answered; 5 calls wait/, /^Users feel it now: no call was answered in the last 10 s;/],
+    [{now: [30, 0, 0, 20]}, /^clients give up: 40 % of calls, before their answer$/,
+      /^Now: none of 30 calls failed in the last 10 s; 20 calls given up by their clients\./],
     [{now: [100, 0, 100]}, /^users are refused: the providers' limits make all calls wait now$/, /^Users feel it now: /],
   ];
   for (const [given, headline, feel] of cases) {
