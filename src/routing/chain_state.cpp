@@ -7,7 +7,7 @@ namespace {
 
 // May it answer a call well, though perhaps not at once and not the newest?
 bool may_serve(const UpstreamView& upstream) {
-    return upstream.state == UpstreamState::fit ||
+    return (upstream.state == UpstreamState::fit && !upstream.in_doubt) ||
            (upstream.identified && (upstream.state == UpstreamState::lagging ||
                                     upstream.state == UpstreamState::cooling_down));
 }

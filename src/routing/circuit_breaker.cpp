@@ -15,7 +15,7 @@ CircuitBreaker::State CircuitBreaker::state(core::TimePoint now) const {
 }
 
 bool CircuitBreaker::is_in_doubt(core::TimePoint now) const {
-    return state(now) == State::half_open && !only_calls_ && !probed_;
+    return state(now) == State::half_open && !probed_ && (!only_calls_ || probe_failed_);
 }
 
 void CircuitBreaker::on_success(core::TimePoint now) {
@@ -28,8 +28,8 @@ void CircuitBreaker::on_success(core::TimePoint now) {
 }
 
 void CircuitBreaker::on_probe_success(core::TimePoint now) {
+    probed_ = open_;
     if (open_ && !only_calls_) {
-        probed_ = true;
         half_opens_at_ = std::min(half_opens_at_, now);
     }
     if (!open_ && std::all_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
@@ -39,6 +39,10 @@ void CircuitBreaker::on_probe_success(core::TimePoint now) {
 }
 
 void CircuitBreaker::on_failure(Proof proof, std::uint64_t call_hash, core::TimePoint now) {
+    if (open_ && proof != Proof::reply) {
+        probed_ = false;
+        probe_failed_ = true;
+    }
     if (open_ && now < half_opens_at_) {
         return;  // calls that were under way when it opened, or the least bad serving
     }
@@ -83,7 +87,7 @@ void CircuitBreaker::trip(core::TimePoint now) {
     only_calls_ = std::none_of(row_.begin(), row_.begin() + static_cast<std::ptrdiff_t>(count_),
                                [](const Failure& f) { return f.proof != Proof::reply; });
     open_ = true;
-    probed_ = false;
+    probed_ = probe_failed_ = false;
     ++trips_;
     half_opens_at_ = now + rest;
     count_ = 0;

@@ -39,7 +39,8 @@ class CircuitBreaker {
 
     State state(core::TimePoint now) const;
     // Half-open, and nothing has shown that the illness is over: probes or connections showed it,
-    // and no probe was good since. Without calls a probe is what ends such doubt.
+    // at first or since, and no probe was good after that. Without calls a probe is what ends such
+    // doubt.
     bool is_in_doubt(core::TimePoint now) const;
     core::TimePoint half_opens_at() const { return half_opens_at_; }  // while open
     unsigned consecutive_failures() const { return static_cast<unsigned>(count_); }
@@ -60,8 +61,10 @@ class CircuitBreaker {
     core::Duration open_for_;
     bool open_ = false;
     bool only_calls_ = false;  // what opened it were answers to real calls
-    bool probed_ = false;      // well, since it was last opened
-    unsigned trips_ = 0;       // since it was last closed
+    // Since it was last opened: was the latest probe good, has one failed?
+    bool probed_ = false;
+    bool probe_failed_ = false;
+    unsigned trips_ = 0;  // since it was last closed
     core::TimePoint half_opens_at_{};
 
     // Since the last success.

@@ -26,7 +26,10 @@ TEST_CASE("with nothing but open circuits a chain is down, unless the least bad 
         RecentCalls recent;
         ChainState told;
     };
+    UpstreamView on_trial = in(fit);
+    on_trial.in_doubt = true;
     const std::vector<Case> cases = {
+        {"one is on trial, unheard", ChainState::degraded, {on_trial}, {0, 0}, ChainState::down},
         {"one is fit", ChainState::ok, {in(fit), in(circuit_open)}, {9, 9}, ChainState::ok},
         {"all fail", ChainState::degraded, {in(circuit_open)}, {9, 9}, ChainState::down},
         {"some fail", ChainState::degraded, {in(circuit_open)}, {9, 1}, ChainState::down},

@@ -204,6 +204,11 @@ TEST_CASE("half-open after failed probes is doubt until a probe is good") {
     failing.on_failure(Proof::reply, 1, kStart);
     failing.on_failure(Proof::reply, 2, kStart);
     CHECK_FALSE(failing.is_in_doubt(kStart + 10s));
+    // Unless the probes fail as well.
+    failing.on_failure(Proof::probe, 0, kStart + 5s);
+    CHECK(failing.is_in_doubt(kStart + 10s));
+    failing.on_probe_success(kStart + 11s);
+    CHECK_FALSE(failing.is_in_doubt(kStart + 11s));
 }
 
 TEST_CASE("forgiven failures do not count") {
