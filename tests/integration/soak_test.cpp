@@ -14,6 +14,7 @@
 #include <random>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace weir;
@@ -28,6 +29,7 @@ namespace {
 
 constexpr std::size_t kNodes = 4;
 constexpr std::uint64_t kStale = 12;  // blocks of a second; six seconds of lag are tolerated
+constexpr std::chrono::seconds kRequest = 8s;
 const std::string kForeign = "0xbadc0de";
 
 std::uint64_t from_environment(const char* name, std::uint64_t otherwise) {
@@ -74,10 +76,11 @@ class Soak {
         Script foreign;  // the fastest of all
         turn_foreign(foreign);
         config.upstreams.push_back({"foreign", simulators_.add(foreign).url()});
-        config.chain = {"timeouts: {request: 8s, attempt: 500ms}",
-                        "head: {chain_check_interval: 2s}", "max_reply: 2MiB",
-                        "circuit: {failures: 5, open_for: 1s}",
-                        "rate_limits: {max_wait: 3s, max_cooldown: 2s, default_cooldown: 500ms}"};
+        config.chain = {
+            "timeouts: {request: " + std::to_string(kRequest.count()) + "s, attempt: 500ms}",
+            "head: {chain_check_interval: 2s}", "max_reply: 2MiB",
+            "circuit: {failures: 5, open_for: 1s}",
+            "rate_limits: {max_wait: 3s, max_cooldown: 2s, default_cooldown: 500ms}"};
         daemon_.emplace(config);
         REQUIRE(daemon_->wait_for_state("n0", "fit"));
     }
@@ -151,14 +154,17 @@ class Soak {
     void disturb() {
         std::this_thread::sleep_for(std::chrono::milliseconds(100 + random_() % 900));
         const std::size_t node = random_() % kNodes;
-        if (node == guard_) {
+        // A read may have asked the new sound one while it was not sound: for as long as that may
+        // run, the one before stays sound as well.
+        if (node == guard_ || (node == guard_before_ && Clock::now() < relieved_at_ + kRequest)) {
             return;
         }
         if (random_() % 8 == 0) {
             set(node, Fault::none);
             // Others go on as they are: it must be found to be sound among them.
             if (wait_until([&] { return state_is(node, "fit"); }, 75s)) {
-                guard_ = node;
+                guard_before_ = std::exchange(guard_, node);
+                relieved_at_ = Clock::now();
                 ++guards_;
             } else {
                 fail("a sound node was not found fit: " + daemon_->admin("/api/status").body);
@@ -272,7 +278,10 @@ class Soak {
     }
 
     std::string ask(RawClient& client, const std::string& body) {
+        const auto began = Clock::now();
         const HttpResponse response = client.post("/", body);
+        const auto took =
+            std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began);
         const bool foreign = response.body.find(kForeign) != std::string::npos;
         const bool lost = response.status != 200 || error_of(response.body) != "" ||
                           response.body.find("\"error\"") != std::string::npos;
@@ -280,7 +289,9 @@ class Soak {
             ++held_back_;  // an outage is not multiplied
         } else if (foreign || lost) {
             fail((foreign ? "of another chain: " : "lost: ") + body + " -> " +
-                 std::to_string(response.status) + ' ' + response.body.substr(0, 500));
+                 std::to_string(response.status) + " after " + response.field("Weir-Attempts") +
+                 " attempts and " + std::to_string(took.count()) +
+                 " ms: " + response.body.substr(0, 500));
         }
         return response.body;
     }
@@ -358,6 +369,8 @@ class Soak {
     std::vector<simulator::Provider*> nodes_;
     std::optional<Daemon> daemon_;
     std::size_t guard_ = 0;
+    std::size_t guard_before_ = 0;
+    Clock::time_point relieved_at_{};  // the one before
     std::optional<std::size_t> jumping_;
     Clock::time_point jumped_at_{};  // until when somebody lied
     std::atomic<std::uint64_t> reads_ = 0;
