@@ -5,6 +5,7 @@
 #include "routing/classify.hpp"
 #include "routing/shape.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <functional>
@@ -193,6 +194,19 @@ void observe(const Services& services, const ChainContext& chain, routing::Upstr
     services.metrics.unknown_shape();
     services.observations.note({chain.config.name, config.name, config.provider}, shape,
                                services.worker.clock.wall_now());
+}
+
+AttemptOptions options_of_question(const Services& services, const ChainContext& chain,
+                                   routing::UpstreamIndex upstream, std::string_view params,
+                                   core::TimePoint deadline) {
+    const core::TimePoint now = services.worker.clock.now();
+    return {.upstream = upstream,
+            .now = now,
+            .deadline = std::min(deadline, now + chain.config.timeouts.attempt),
+            .connection = upstream::Connection::pooled,
+            .long_replies = LongReplies::buffer,
+            .cancellation = nullptr,
+            .params = params};
 }
 
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,

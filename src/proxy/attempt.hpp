@@ -41,6 +41,12 @@ struct Judged {
     bool unasked = false;  // it has no part in the call: the block that is wanted is not there
 };
 
+// Of a question of the gateway's own: within an attempt's time, its reply whole. `params` must live
+// as long.
+AttemptOptions options_of_question(const Services& services, const ChainContext& chain,
+                                   routing::UpstreamIndex upstream, std::string_view params,
+                                   core::TimePoint deadline);
+
 runtime::Task<Judged> send_call(Services& services, const ChainContext& chain, const CallPlan& plan,
                                 const AttemptOptions& options);
 

@@ -77,15 +77,8 @@ runtime::Task<BlockWord> ask_for_block(Services& services, ChainContext& chain,
     plan.traits = &routing::find_method(call.method);
     plan.client = payer.client;
     plan.meter = payer.meter;
-    const core::TimePoint now = services.worker.clock.now();
-    const AttemptOptions options{
-        .upstream = upstream,
-        .now = now,
-        .deadline = std::min(deadline, now + chain.config.timeouts.attempt),
-        .connection = upstream::Connection::pooled,
-        .long_replies = LongReplies::buffer,
-        .cancellation = cancellation,
-        .params = call.params};
+    AttemptOptions options = options_of_question(services, chain, upstream, call.params, deadline);
+    options.cancellation = cancellation;
     const Judged judged = co_await send_call(services, chain, plan, options);
     BlockWord word = word_of(question, judged);
     if (cancellation == nullptr || !cancellation->cancelled()) {

@@ -249,15 +249,8 @@ runtime::Task<std::optional<routing::HashReads::Trial>> PinnedBlock::try_hash(
     CallPlan plan;
     plan.call = &call;
     plan.traits = &traits;
-    const core::TimePoint now = services_.worker.clock.now();
-    const AttemptOptions options{
-        .upstream = upstream,
-        .now = now,
-        .deadline = std::min(deadline_, now + chain_.config.timeouts.attempt),
-        .connection = upstream::Connection::pooled,
-        .long_replies = LongReplies::buffer,
-        .cancellation = nullptr,
-        .params = params};
+    const AttemptOptions options =
+        options_of_question(services_, chain_, upstream, params, deadline_);
     const Judged judged = co_await send_call(services_, chain_, plan, options);
     if (!judged.answer) {
         // Whoever takes so long is not waited for again while others may serve.

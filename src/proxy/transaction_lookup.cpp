@@ -142,15 +142,10 @@ runtime::Task<> look_once(Search& search, Searcher& searcher) {
         co_return;
     }
     const routing::UpstreamIndex upstream = searcher.upstream;
-    const core::TimePoint now = search.services.worker.clock.now();
-    const AttemptOptions options{.upstream = upstream,
-                                 .now = now,
-                                 .deadline = std::min(search.question.times.deadline,
-                                                      now + search.chain.config.timeouts.attempt),
-                                 .connection = upstream::Connection::pooled,
-                                 .long_replies = LongReplies::buffer,
-                                 .cancellation = &searcher.attempt,
-                                 .params = search.plan.call->params};
+    AttemptOptions options =
+        options_of_question(search.services, search.chain, upstream, search.plan.call->params,
+                            search.question.times.deadline);
+    options.cancellation = &searcher.attempt;
     ++search.lookup.attempts;
     Judged judged = co_await send_call(search.services, search.chain, search.plan, options);
     permit.reset();
